@@ -1,0 +1,1 @@
+"""Anchor sets and rubrics shipped as data."""

@@ -1,0 +1,238 @@
+"""The scores of the traffic over time: raw with its band, corrected with its own, gaps as gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from dashboard.charts.base import (
+    CORRECTED,
+    MUTED,
+    RAW,
+    Chart,
+    add_band,
+    day_axis,
+    literal,
+    numbers,
+    rgba,
+    score_range,
+    style,
+)
+from dashboard.charts.marks import add_change, add_events
+from dashboard.wording import bounds, counted, number
+from dashboard.wording import day as day_text
+from evaluator.findings import Findings
+
+CORRECTED_NAME = "as the baseline judge would have scored"
+_HOVER = "%{hovertext}<extra></extra>"
+
+
+def plot_traffic(
+    days: pd.DataFrame,
+    *,
+    scale: tuple[float, float],
+    title: str,
+    level: float = 0.95,
+    change: Mapping[str, Any] | None = None,
+    events: Iterable[Mapping[str, Any]] = (),
+) -> Chart:
+    """Draw the daily means of the traffic, raw and, where there is one, corrected.
+
+    Args:
+        days: One row for every calendar day in order, with the columns of ``queries.traffic_days``: day, n,
+            n_unscored, mean, low, high, corrected, corrected_low, corrected_high, finished, enough, reasons. A day
+            without a mean keeps its place and has no point.
+        scale: Lowest and highest score of the rubric.
+        title: The finding.
+        level: Coverage of the bands.
+        change: since_day, since_first_day, since_last_day of a change to mark.
+        events: day, kind, text of what was logged.
+    """
+    axis = (str(days["day"].iloc[0]), str(days["day"].iloc[-1]))
+    bands = [days[name] for name in ("low", "high", "corrected_low", "corrected_high", "mean", "corrected")]
+    low, high = score_range(scale, [value for column in bands for value in numbers(column)])
+    figure = go.Figure()
+    has_corrected = any(value is not None for value in numbers(days["corrected"]))
+    _add_line(figure, days, ("mean", "low", "high"), name="raw score", colour=RAW, n_text=True)
+    if has_corrected:
+        columns = ("corrected", "corrected_low", "corrected_high")
+        _add_line(figure, days, columns, name=CORRECTED_NAME, colour=CORRECTED, n_text=False)
+    _add_thin_days(figure, days, y=low)
+    add_events(figure, events, axis_days=axis, y=high)
+    found = change or {}
+    add_change(
+        figure,
+        since_day=found.get("since_day"),
+        first_day=found.get("since_first_day"),
+        last_day=found.get("since_last_day"),
+        axis_days=axis,
+    )
+    style(figure, height=340, y_title=f"mean score, {scale[0]:g} to {scale[1]:g}")
+    figure.update_yaxes(range=[low, high])
+    day_axis(figure, *axis)
+    return Chart(figure=figure, title=title, alt=_alt(days, title), caption=_caption(days, level, has_corrected))
+
+
+def _add_line(
+    figure: go.Figure, days: pd.DataFrame, columns: tuple[str, str, str], *, name: str, colour: str, n_text: bool
+) -> None:
+    """One mean with its band; the day's n is in the hover, an unfinished day is hollow."""
+    mean, low, high = (numbers(days[column]) for column in columns)
+    x = [str(day) for day in days["day"]]
+    add_band(figure, x, low, high, name=f"{name}, interval", colour=colour)
+    rows = zip(x, mean, low, high, days["n"], days["n_unscored"], days["finished"], strict=True)
+    hovers = [
+        "<br>".join(
+            [
+                day_text(day, year=True) + ("" if finished else " (unfinished)"),
+                f"{name} {number(value)} {bounds(lower, upper)}",
+                f"n {int(n)}" + (f", {int(unscored)} not scored" if n_text and unscored else ""),
+            ]
+        )
+        for day, value, lower, upper, n, unscored, finished in rows
+    ]
+    figure.add_scatter(
+        x=x,
+        y=mean,
+        name=name,
+        mode="lines+markers",
+        connectgaps=False,
+        line={"color": colour, "width": 2},
+        marker={
+            "size": [6 if finished else 9 for finished in days["finished"]],
+            "color": colour,
+            "symbol": ["circle" if finished else "circle-open" for finished in days["finished"]],
+            "line": {"color": colour, "width": [0 if finished else 2 for finished in days["finished"]]},
+        },
+        hovertext=hovers,
+        hovertemplate=_HOVER,
+    )
+
+
+def _add_thin_days(figure: go.Figure, days: pd.DataFrame, *, y: float) -> None:
+    """Mark the days that were graded but have too few scores for a mean: no point, a cross on the axis."""
+    thin = days[(days["n"] + days["n_unscored"] > 0) & ~days["enough"].astype(bool)]
+    if thin.empty:
+        return
+    figure.add_scatter(
+        x=[str(day) for day in thin["day"]],
+        y=[y] * len(thin),
+        name="too few scores for a mean",
+        mode="markers",
+        marker={"symbol": "x-thin", "size": 9, "line": {"width": 2, "color": MUTED}},
+        hovertext=[
+            f"{day_text(str(day), year=True)}<br>{int(n)} of {int(n + unscored)} graded answers have a score"
+            + (f"<br>{literal(reasons, 90)}" if reasons else "")
+            for day, n, unscored, reasons in zip(
+                thin["day"], thin["n"], thin["n_unscored"], thin["reasons"], strict=True
+            )
+        ],
+        hovertemplate=_HOVER,
+        cliponaxis=False,
+    )
+
+
+def _alt(days: pd.DataFrame, title: str) -> str:
+    present = days.dropna(subset=["mean"])
+    if present.empty:
+        return f"{title}. No day in this period has enough scores for a mean."
+    first, last = present.iloc[0], present.iloc[-1]
+    return (
+        f"{title}. Raw mean {number(first['mean'])} on {day_text(first['day'], year=True)}, {number(last['mean'])} on"
+        f" {day_text(last['day'], year=True)}; {counted(len(present), 'day')} with scores."
+    )
+
+
+def _caption(days: pd.DataFrame, level: float, has_corrected: bool) -> str:
+    parts = [f"Bands: {level:.0%} intervals of the day's mean"]
+    if has_corrected:
+        parts.append("the corrected line takes out the judge's move and has the wider band")
+    if not days["finished"].astype(bool).all():
+        parts.append("hollow: day not finished")
+    n_gaps = int((days["n"] + days["n_unscored"] == 0).sum())
+    if n_gaps:
+        parts.append(f"gap: no graded answers ({counted(n_gaps, 'day')})")
+    return "; ".join(parts) + "."
+
+
+def traffic_title(findings: Findings | None) -> str:
+    """The finding of the chart in a few words."""
+    if findings is None or findings["judge"]["state"] in ("learning", "no_data"):
+        return "Raw scores so far; the corrected line starts once the judge's baseline is known"
+    judge_moved = findings["judge"]["state"] == "changed"
+    assistant, shares = findings["assistant"], findings["shares"]
+    if judge_moved and assistant["state"] == "changed":
+        return f"The judge moved and the answers got {assistant['direction']}"
+    if judge_moved:
+        raw = shares["raw"] if shares is not None else 0.0
+        verb = "rose" if raw >= 0.05 else "fell" if raw <= -0.05 else ""
+        return f"Raw scores {verb}, corrected scores did not" if verb else "The judge moved; corrected scores did not"
+    if assistant["state"] == "changed":
+        return f"The answers got {assistant['direction']}, the judge did not move"
+    return "Raw and corrected scores tell the same: no change shown"
+
+
+def plot_segment(
+    days: pd.DataFrame,
+    overall: pd.DataFrame,
+    *,
+    name: str,
+    scale: tuple[float, float],
+    level: float = 0.95,
+    change: Mapping[str, Any] | None = None,
+) -> Chart:
+    """Draw one segment's daily raw means beside those of everything, on the same days.
+
+    Args:
+        days: The segment's days, columns as for ``plot_traffic``.
+        overall: The same days of everything.
+        name: The segment's name, shown as it is.
+        scale: Lowest and highest score of the rubric.
+        level: Coverage of the band.
+        change: since_day, since_first_day, since_last_day of the segment's change.
+    """
+    axis = (str(days["day"].iloc[0]), str(days["day"].iloc[-1]))
+    figure = go.Figure()
+    values = [numbers(frame[column]) for frame in (days,) for column in ("low", "high", "mean")]
+    low, high = score_range(scale, [*sum(values, []), *numbers(overall["mean"])])
+    figure.add_scatter(
+        x=[str(day) for day in overall["day"]],
+        y=numbers(overall["mean"]),
+        name="everything",
+        mode="lines",
+        line={"color": rgba(RAW, 0.8), "width": 1.5, "dash": "dot"},
+        hoverinfo="skip",
+    )
+    _add_line(figure, days, ("mean", "low", "high"), name=literal(name), colour=CORRECTED, n_text=True)
+    _add_thin_days(figure, days, y=low)
+    found = change or {}
+    add_change(
+        figure,
+        since_day=found.get("since_day"),
+        first_day=found.get("since_first_day"),
+        last_day=found.get("since_last_day"),
+        axis_days=axis,
+    )
+    style(figure, height=300, y_title=f"raw mean score, {scale[0]:g} to {scale[1]:g}")
+    figure.update_yaxes(range=[low, high])
+    day_axis(figure, *axis)
+    title = _segment_title(days, overall, name)
+    return Chart(figure=figure, title=title, alt=_alt(days, title), caption=_caption(days, level, False))
+
+
+def _segment_title(days: pd.DataFrame, overall: pd.DataFrame, name: str) -> str:
+    own, rest = (_pooled(frame) for frame in (days, overall))
+    if own is None or rest is None:
+        return f"{name}: too few scores in this period"
+    place = "like everything" if abs(own - rest) < 0.005 else f"everything together {number(rest)}"
+    return f"{name}: {number(own)} over these days, {place}"
+
+
+def _pooled(days: pd.DataFrame) -> float | None:
+    """Mean over the drawn days, each with its n."""
+    present = days.dropna(subset=["mean"])
+    total = float(present["n"].sum())
+    return float((present["mean"] * present["n"]).sum() / total) if total else None

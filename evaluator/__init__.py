@@ -1,0 +1,1 @@
+"""judgewatch: watches an LLM judge."""

@@ -1,0 +1,240 @@
+"""The demo: a simulated calendar, graded for real. A practice judge on loopback answers over HTTP; the scorer, the
+importer and the analysis are the ones a user runs, and nothing in the database is written by any other way.
+
+On one day the practice judge silently grows generous: a switch on its control port, which the scorer never sees. On
+another, the answers in one segment get worse. The calendar ends yesterday.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from datetime import time as day_time
+from pathlib import Path
+
+from evaluator.analysis import AnalysisSettings, analyse_and_store
+from evaluator.clock import Clock, SystemClock, utc_text
+from evaluator.config import Config, load_config
+from evaluator.errors import UsageError
+from evaluator.findings import Findings
+from evaluator.importing import import_files
+from evaluator.judges.practice.control import PracticeJudge
+from evaluator.resources import sample_traffic_path
+from evaluator.scoring.runner import RunReport, run_once
+from evaluator.scoring.setup import build_judge, run_settings
+from evaluator.store import write
+from evaluator.store.db import open_store
+
+DAYS = 60
+JUDGE_CHANGES_IN_RUN = 37  # counted from 1
+GENEROSITY = 0.35
+ANSWERS_WORSE_FROM_DAY = 49
+WORSE_TOPIC = "delivery"
+ANSWERS_A_DAY = {"billing": 34, "delivery": 34, "account": 32, "product": 11}
+# share of answers written as excellent, good, acceptable, and poor or worse
+USUAL_MIX = {5: 0.36, 4: 0.30, 3: 0.22, 2: 0.12}
+WORSE_MIX = {5: 0.08, 4: 0.14, 3: 0.36, 2: 0.42}
+SLOT_HOUR = 6
+SEED = "judgewatch demo"
+CONCURRENCY = 24
+
+_CONFIG = """\
+# The demo's configuration. The practice judge it names runs only while the demo does.
+[judge]
+model = "{model}"
+base_url = "{base_url}"
+api_key_env = ""
+concurrency = {concurrency}
+[store]
+path = "judgewatch.db"
+[traffic]
+segments = ["topic", "language", "topic * language"]
+[schedule]
+cron = "0 {hour} * * *"
+zone = "UTC"
+[budget]
+calls_per_day = {calls}
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemoReport:
+    """What the demo did, with the two days on which something really changed."""
+
+    folder: Path
+    findings: Findings
+    n_runs: int
+    n_calls: int
+    n_scored: int
+    n_unscored: int
+    elapsed_s: float
+    judge_changed_day: str
+    answers_worse_day: str
+
+
+def run_demo(
+    folder: Path,
+    *,
+    days: int = DAYS,
+    clock: Clock | None = None,
+    on_day: Callable[[int, int], None] | None = None,
+) -> DemoReport:
+    """Grade a simulated calendar against the practice judge; leaves ``judgewatch.db`` and its configuration.
+
+    Args:
+        folder: Where to put the files; must not hold a database yet.
+        days: Length of the calendar, at least 2; the two changes need the full 60.
+        clock: Decides what "yesterday" is.
+        on_day: Called after each simulated day with (days done, days in all).
+
+    Raises:
+        UsageError: the folder holds a database, or the calendar is too short.
+        JudgewatchError: the practice judge does not start, or the folder cannot be written.
+    """
+    if days < 2:
+        raise UsageError(f"--days {days}: the demo needs at least 2 days")
+    clock = clock or SystemClock()
+    folder.mkdir(parents=True, exist_ok=True)
+    if (folder / "judgewatch.db").exists():
+        raise UsageError(f"{folder / 'judgewatch.db'} exists already; name another folder with --dir, or delete it")
+    started = time.monotonic()
+    first_slot = _first_slot(clock, days)
+    with PracticeJudge() as practice:
+        config = _write_config(folder, practice, days)
+        _import_traffic(config, folder, first_slot, days, clock)
+        _log_deploy(config, first_slot)
+        reports, ruler_id = asyncio.run(_grade(config, practice, first_slot, days, on_day))
+    findings = analyse_and_store(
+        config.store_path, app=config.app.name, ruler_id=ruler_id, settings=AnalysisSettings(), now=clock.now()
+    )
+    return DemoReport(
+        folder=folder,
+        findings=findings,
+        n_runs=len(reports),
+        n_calls=sum(report.n_calls for report in reports),
+        n_scored=sum(report.n_scored for report in reports),
+        n_unscored=sum(report.n_unscored for report in reports),
+        elapsed_s=time.monotonic() - started,
+        judge_changed_day=_day(first_slot + timedelta(days=JUDGE_CHANGES_IN_RUN - 1)),
+        answers_worse_day=_day(first_slot + timedelta(days=ANSWERS_WORSE_FROM_DAY - 2)),
+    )
+
+
+def _first_slot(clock: Clock, days: int) -> datetime:
+    """The first scheduled instant, so that the last one is yesterday's."""
+    yesterday = clock.now().astimezone(UTC).date() - timedelta(days=1)
+    return datetime.combine(yesterday - timedelta(days=days - 1), day_time(SLOT_HOUR), tzinfo=UTC)
+
+
+def _day(moment: datetime) -> str:
+    return moment.date().isoformat()
+
+
+def _write_config(folder: Path, practice: PracticeJudge, days: int) -> Config:
+    path = folder / "judgewatch.toml"
+    text = _CONFIG.format(
+        model=practice.model,
+        base_url=practice.base_url,
+        concurrency=CONCURRENCY,
+        hour=SLOT_HOUR,
+        calls=1_000 * days + 10_000,
+    )
+    path.write_text(text, encoding="utf-8")
+    return load_config(path)
+
+
+# ---------------------------------------------------------------- traffic
+
+
+def _import_traffic(config: Config, folder: Path, first_slot: datetime, days: int, clock: Clock) -> None:
+    """Write the calendar's answers to a file and import it, as a user would."""
+    path = folder / "traffic.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for row in deal_traffic(first_slot, days):
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    import_files(
+        config.store_path,
+        [path],
+        app=config.app.name,
+        day_zone=config.schedule.zone,
+        naive_zone=config.traffic.naive_zone,
+        now=clock.now(),
+    )
+
+
+def deal_traffic(first_slot: datetime, days: int) -> Iterator[dict[str, str]]:
+    """Deal the shipped sample over a calendar: each day's run grades the answers of the day before it.
+
+    How good an answer was meant to be decides how often it is dealt and is not written into the row.
+    """
+    pool = _sample_by_topic_and_level()
+    for number in range(1, days + 1):
+        day = first_slot.date() + timedelta(days=number - 2)
+        # a simulation has to be repeatable, not unpredictable
+        dice = random.Random(f"{SEED}:{number}")  # noqa: S311
+        for topic, n_answers in ANSWERS_A_DAY.items():
+            worse = topic == WORSE_TOPIC and number >= ANSWERS_WORSE_FROM_DAY
+            mix = WORSE_MIX if worse else USUAL_MIX
+            levels = dice.choices(list(mix), weights=list(mix.values()), k=n_answers)
+            for position, level in enumerate(levels, start=1):
+                second = dice.randrange(7 * 3600, 22 * 3600)
+                answered = datetime.combine(day, day_time(), tzinfo=UTC) + timedelta(seconds=second)
+                row = dice.choice(pool[topic, level])
+                yield {
+                    "item_id": f"{day.isoformat()}-{topic}-{position:02d}",
+                    "inputs": row["inputs"],
+                    "outputs": row["outputs"],
+                    "answered_at": utc_text(answered),
+                    "model": "shop-assistant-2",
+                    "topic": topic,
+                    "language": row["language"],
+                }
+
+
+def _sample_by_topic_and_level() -> dict[tuple[str, int], list[dict[str, str]]]:
+    """The shipped sample by topic and by how good the answer was written to be (2 = poor or worse)."""
+    pool: dict[tuple[str, int], list[dict[str, str]]] = {}
+    for line in sample_traffic_path().read_text("utf-8").split("\n"):
+        if line.strip():
+            row = json.loads(line)
+            pool.setdefault((row["topic"], max(2, row["level"])), []).append(row)
+    return pool
+
+
+def _log_deploy(config: Config, first_slot: datetime) -> None:
+    """Log what a team would log: the release that made the answers of one topic worse."""
+    day = first_slot + timedelta(days=ANSWERS_WORSE_FROM_DAY - 2)
+    with open_store(config.store_path) as store:
+        write.add_event(
+            store, app=config.app.name, at=day, kind="deploy", text="assistant release 2.4", by_whom="demo"
+        )
+
+
+# ---------------------------------------------------------------- runs
+
+
+async def _grade(
+    config: Config,
+    practice: PracticeJudge,
+    first_slot: datetime,
+    days: int,
+    on_day: Callable[[int, int], None] | None,
+) -> tuple[list[RunReport], str]:
+    judge, rubric = build_judge(config)
+    reports = []
+    try:
+        for number in range(1, days + 1):
+            # the control port stands for the world outside: what day it is for the judge, and how it is disposed
+            practice.set(day=number, generosity=GENEROSITY if number >= JUDGE_CHANGES_IN_RUN else 0.0)
+            settings = run_settings(config, rubric, slot=first_slot + timedelta(days=number - 1))
+            reports.append(await run_once(settings, judge))
+            if on_day is not None:
+                on_day(number, days)
+    finally:
+        await judge.close()
+    return reports, judge.ruler.ruler_id

@@ -1,0 +1,92 @@
+"""What every test shares: a clean environment, time in UTC, no network beyond this machine, repeatable hypothesis."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import time
+from collections.abc import Callable, Iterator
+from ipaddress import ip_address
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+# a test that passed must pass again: examples come from the test itself, and a busy machine is no failure
+settings.register_profile("judgewatch", deadline=None, derandomize=True)
+settings.load_profile("judgewatch")
+
+FOREIGN_PREFIXES = ("JUDGEWATCH_", "OPENAI_", "AZURE_OPENAI_", "STREAMLIT_")
+# proxies would catch calls to test servers; the others change how tables are printed
+FOREIGN_NAMES = frozenset(
+    {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "PYTHONPATH"}
+)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def clean_environment() -> Iterator[None]:
+    """Hide keys and settings of whoever runs the tests, and count days in UTC; child processes inherit it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith(FOREIGN_PREFIXES) or name.upper() in FOREIGN_NAMES:
+                patch.delenv(name)
+        patch.setenv("STREAMLIT_BROWSER_GATHER_USAGE_STATS", "false")
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.fixture(autouse=True)
+def zone_of_this_test_only() -> Iterator[None]:
+    """Take back the zone of a test that set TZ; set up first, so that it runs after monkeypatch has undone its work."""
+    yield
+    time.tzset()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def loopback_only() -> Iterator[None]:
+    """Refuse every connection that would leave this machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", _guarded(socket.socket.connect))
+        patch.setattr(socket.socket, "connect_ex", _guarded(socket.socket.connect_ex))
+        yield
+
+
+def _guarded(connect: Callable[..., Any]) -> Callable[..., Any]:
+    def guarded_connect(self: socket.socket, address: Any) -> Any:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_loopback(address[0]):
+            raise RuntimeError(f"tests reach this machine only, not {address[0]}")
+        return connect(self, address)
+
+    return guarded_connect
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def find_free_port() -> int:
+    """Return a port of this machine on which nothing listens at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def free_port() -> int:
+    """Return a port for a server that the test starts, or for one that is not there."""
+    return find_free_port()
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str | None:
+    """Return the system's Chromium for ``launch(executable_path=...)``; None lets playwright take its own."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    return None

@@ -1,0 +1,67 @@
+"""The detector written as plain loops over Python numbers: slow, obvious, and independent of the library's code."""
+
+import math
+from itertools import pairwise
+
+EFFECTS = (0.25, 2.25, 16.0)
+PRIOR_RUNS = 4.0
+
+
+def average(values):
+    """Arithmetic mean."""
+    return sum(values) / len(values)
+
+
+def lag_one(values, floor):
+    """Correlation of neighbours: bias removed, shrunk, kept in [0, 0.8]."""
+    n, centre = len(values), average(values)
+    squares = sum((v - centre) ** 2 for v in values) + PRIOR_RUNS * floor**2
+    r = sum((a - centre) * (b - centre) for a, b in pairwise(values)) / squares
+    r = r + (1 + 3 * r) / n
+    return min(max(r * 0.09 / (0.09 + (1 - min(r * r, 0.9)) / n), 0.0), 0.8)
+
+
+def bayes_factor(values, k, floor):
+    """Evidence that the mean changed after the first k values, averaged over three prior effect sizes."""
+    n, centre = len(values), average(values)
+    difference = average(values[k:]) - average(values[:k])
+    size = k * (n - k) / n
+    squares = sum((v - centre) ** 2 for v in values) + PRIOR_RUNS * floor**2
+    total = 0.0
+    for g in EFFECTS:
+        within = squares - size * difference**2 * size * g / (1 + size * g)
+        total += (1 + size * g) ** -0.5 * (squares / within) ** ((n - 1 + PRIOR_RUNS) / 2)
+    return total / len(EFFECTS)
+
+
+def evidence(stream, n_reference, floor, window=250):
+    """Evidence after every run from ``n_reference`` on."""
+    values, out = list(stream[:n_reference]), []
+    for new in stream[n_reference:]:
+        centre = average(values)
+        squares = sum((v - centre) ** 2 for v in values) + PRIOR_RUNS * floor**2
+        reach = 4 * math.sqrt(squares / (len(values) - 1 + PRIOR_RUNS))
+        values.append(min(max(new, centre - reach), centre + reach))
+        n = len(values)
+        rho = lag_one(values[: max(n_reference, n - 5)], floor)
+        guarded = [values[0]] + [(b - rho * a) / (1 - rho) for a, b in pairwise(values)]
+        candidates = range(max(n_reference, n - window), n)
+        out.append(sum(bayes_factor(guarded, k, floor) for k in candidates))
+    return out
+
+
+def level_radius(before, after, floor, alpha=0.05):
+    """Half-width of the time-uniform interval for the difference of two levels."""
+    k, m = len(before), len(after)
+    n, size = k + m, k * m / (k + m)
+    residual = [v - average(before) for v in before] + [v - average(after) for v in after]
+    rho = lag_one(residual, floor)
+    guarded = [residual[0]] + [(b - rho * a) / (1 - rho) for a, b in pairwise(residual)]
+    first = sum((v - average(guarded[:k])) ** 2 for v in guarded[:k])
+    second = sum((v - average(guarded[k:])) ** 2 for v in guarded[k:])
+    pooled = (first + second + PRIOR_RUNS * floor**2) / (n - 2 + PRIOR_RUNS)
+    largest = max(pooled, (first + 4 * pooled) / (k + 3), (second + 4 * pooled) / (m + 3))
+    ratio = (math.sqrt(1 + size) / alpha) ** (2 / (n - 1 + PRIOR_RUNS))
+    if ratio >= 1 + size:
+        return math.inf
+    return math.sqrt((n - 2 + PRIOR_RUNS) * largest * (ratio - 1) / (size * (1 - ratio / (1 + size))))
