@@ -1,0 +1,1 @@
+"""The Streamlit page: reads the database, never writes it."""

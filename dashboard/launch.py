@@ -13,9 +13,7 @@ DB_VARIABLE = "JUDGEWATCH_DB"
 _HERE = Path(__file__).parent
 
 
-def command(
-    db_path: Path | str, *, port: int = 8501, address: str = "127.0.0.1", headless: bool = False
-) -> list[str]:
+def command(db_path: Path | str, *, port: int = 8501, address: str = "127.0.0.1", headless: bool = False) -> list[str]:
     """Return the arguments of ``python -m streamlit run`` for the page of a database.
 
     Args:
@@ -26,7 +24,16 @@ def command(
     """
     options = {"server.port": port, "server.address": address, "server.headless": headless, **_configured()}
     flags = [part for name, value in options.items() for part in (f"--{name}", _flag(value))]
-    return [sys.executable, "-m", "streamlit", "run", str(_HERE / "app.py"), *flags, "--", str(Path(db_path).absolute())]
+    return [
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        str(_HERE / "app.py"),
+        *flags,
+        "--",
+        str(Path(db_path).absolute()),
+    ]
 
 
 def environment(db_path: Path | str) -> dict[str, str]:

@@ -77,8 +77,8 @@ def counted(n: int, singular: str, plural: str | None = None) -> str:
 
 
 def money(usd: float) -> str:
-    """An amount in dollars, cents from ten cents on: ``$1.12``, ``$0.0046``."""
-    digits = 2 if usd >= 0.1 or usd == 0 else 4
+    """An amount in dollars, small ones with more digits: ``$1.12``, ``$0.061``, ``$0.0046``."""
+    digits = 2 if usd >= 0.1 or usd == 0 else 3 if usd >= 0.01 else 4
     return f"${usd:,.{digits}f}"
 
 

@@ -19,13 +19,14 @@ from pathlib import Path
 
 from evaluator.analysis import AnalysisSettings, analyse_and_store
 from evaluator.clock import Clock, SystemClock, utc_text
-from evaluator.config import Config, load_config
+from evaluator.config import CONFIG_NAME, Config, load_config
 from evaluator.errors import UsageError
 from evaluator.findings import Findings
 from evaluator.importing import import_files
 from evaluator.judges.practice.control import PracticeJudge
 from evaluator.resources import sample_traffic_path
-from evaluator.scoring.runner import RunReport, run_once
+from evaluator.scoring.closing import RunReport
+from evaluator.scoring.runner import run_once
 from evaluator.scoring.setup import build_judge, run_settings
 from evaluator.store import write
 from evaluator.store.db import open_store
@@ -42,6 +43,10 @@ WORSE_MIX = {5: 0.08, 4: 0.14, 3: 0.36, 2: 0.42}
 SLOT_HOUR = 6
 SEED = "judgewatch demo"
 CONCURRENCY = 24
+DATABASE = "judgewatch.db"
+TRAFFIC = "traffic.jsonl"
+# empty files that say that what lies beside them is a demo, which another one may replace
+STARTED, FINISHED = "demo-unfinished", "demo-finished"
 
 _CONFIG = """\
 # The demo's configuration. The practice judge it names runs only while the demo does.
@@ -64,7 +69,7 @@ calls_per_day = {calls}
 
 @dataclass(frozen=True, kw_only=True)
 class DemoReport:
-    """What the demo did, with the two days on which something really changed."""
+    """What the demo did, with the two days on which something really changed (None when the calendar is shorter)."""
 
     folder: Path
     findings: Findings
@@ -73,8 +78,20 @@ class DemoReport:
     n_scored: int
     n_unscored: int
     elapsed_s: float
-    judge_changed_day: str
-    answers_worse_day: str
+    judge_changed_day: str | None
+    answers_worse_day: str | None
+    worse_topic: str = WORSE_TOPIC
+
+
+def is_demo(folder: Path) -> bool:
+    """Whether a folder holds a finished demo."""
+    return (folder / FINISHED).exists() and (folder / DATABASE).exists()
+
+
+def remove_demo(folder: Path) -> None:
+    """Remove the files of a demo; nothing else in the folder is touched."""
+    for name in (STARTED, FINISHED, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", CONFIG_NAME, TRAFFIC):
+        (folder / name).unlink(missing_ok=True)
 
 
 def run_demo(
@@ -100,18 +117,22 @@ def run_demo(
         raise UsageError(f"--days {days}: the demo needs at least 2 days")
     clock = clock or SystemClock()
     folder.mkdir(parents=True, exist_ok=True)
-    if (folder / "judgewatch.db").exists():
-        raise UsageError(f"{folder / 'judgewatch.db'} exists already; name another folder with --dir, or delete it")
+    if (folder / STARTED).exists():
+        remove_demo(folder)
+    if (folder / DATABASE).exists():
+        raise UsageError(f"{folder / DATABASE} exists already; name another folder with --dir, or delete it")
+    (folder / STARTED).touch()
     started = time.monotonic()
     first_slot = _first_slot(clock, days)
     with PracticeJudge() as practice:
         config = _write_config(folder, practice, days)
         _import_traffic(config, folder, first_slot, days, clock)
-        _log_deploy(config, first_slot)
+        _log_deploy(config, first_slot, days)
         reports, ruler_id = asyncio.run(_grade(config, practice, first_slot, days, on_day))
     findings = analyse_and_store(
         config.store_path, app=config.app.name, ruler_id=ruler_id, settings=AnalysisSettings(), now=clock.now()
     )
+    (folder / STARTED).rename(folder / FINISHED)
     return DemoReport(
         folder=folder,
         findings=findings,
@@ -120,8 +141,8 @@ def run_demo(
         n_scored=sum(report.n_scored for report in reports),
         n_unscored=sum(report.n_unscored for report in reports),
         elapsed_s=time.monotonic() - started,
-        judge_changed_day=_day(first_slot + timedelta(days=JUDGE_CHANGES_IN_RUN - 1)),
-        answers_worse_day=_day(first_slot + timedelta(days=ANSWERS_WORSE_FROM_DAY - 2)),
+        judge_changed_day=_day_of_run(first_slot, JUDGE_CHANGES_IN_RUN, days),
+        answers_worse_day=_day_of_run(first_slot, ANSWERS_WORSE_FROM_DAY - 1, days),
     )
 
 
@@ -131,12 +152,12 @@ def _first_slot(clock: Clock, days: int) -> datetime:
     return datetime.combine(yesterday - timedelta(days=days - 1), day_time(SLOT_HOUR), tzinfo=UTC)
 
 
-def _day(moment: datetime) -> str:
-    return moment.date().isoformat()
+def _day_of_run(first_slot: datetime, number: int, days: int) -> str | None:
+    return (first_slot + timedelta(days=number - 1)).date().isoformat() if number <= days else None
 
 
 def _write_config(folder: Path, practice: PracticeJudge, days: int) -> Config:
-    path = folder / "judgewatch.toml"
+    path = folder / CONFIG_NAME
     text = _CONFIG.format(
         model=practice.model,
         base_url=practice.base_url,
@@ -153,7 +174,7 @@ def _write_config(folder: Path, practice: PracticeJudge, days: int) -> Config:
 
 def _import_traffic(config: Config, folder: Path, first_slot: datetime, days: int, clock: Clock) -> None:
     """Write the calendar's answers to a file and import it, as a user would."""
-    path = folder / "traffic.jsonl"
+    path = folder / TRAFFIC
     with path.open("w", encoding="utf-8") as file:
         for row in deal_traffic(first_slot, days):
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
@@ -206,13 +227,13 @@ def _sample_by_topic_and_level() -> dict[tuple[str, int], list[dict[str, str]]]:
     return pool
 
 
-def _log_deploy(config: Config, first_slot: datetime) -> None:
+def _log_deploy(config: Config, first_slot: datetime, days: int) -> None:
     """Log what a team would log: the release that made the answers of one topic worse."""
     day = first_slot + timedelta(days=ANSWERS_WORSE_FROM_DAY - 2)
+    if ANSWERS_WORSE_FROM_DAY > days:
+        return
     with open_store(config.store_path) as store:
-        write.add_event(
-            store, app=config.app.name, at=day, kind="deploy", text="assistant release 2.4", by_whom="demo"
-        )
+        write.add_event(store, app=config.app.name, at=day, kind="deploy", text="assistant release 2.4", by_whom="demo")
 
 
 # ---------------------------------------------------------------- runs

@@ -13,10 +13,13 @@ from enum import StrEnum
 from typing import Any
 
 
+# built once: json.dumps with options builds an encoder a call
+_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+
+
 def content_hash(*parts: object) -> str:
     """Hash of any JSON-like parts, 32 hex digits; equal parts give equal hashes on every machine."""
-    text = json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()[:32]
+    return hashlib.sha256(_CANONICAL.encode(parts).encode("ascii")).hexdigest()[:32]
 
 
 class Source(StrEnum):

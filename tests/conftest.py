@@ -56,14 +56,15 @@ def loopback_only() -> Iterator[None]:
 
 def _guarded(connect: Callable[..., Any]) -> Callable[..., Any]:
     def guarded_connect(self: socket.socket, address: Any) -> Any:
-        if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_loopback(address[0]):
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not is_loopback(address[0]):
             raise RuntimeError(f"tests reach this machine only, not {address[0]}")
         return connect(self, address)
 
     return guarded_connect
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Say whether an address, or the name localhost, is this machine."""
     try:
         return ip_address(host.partition("%")[0]).is_loopback
     except ValueError:

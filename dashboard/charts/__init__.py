@@ -1,0 +1,1 @@
+"""Frames and findings to Plotly figures; no Streamlit, no SQL."""

@@ -50,9 +50,7 @@ def add_change(
     )
 
 
-def add_events(
-    figure: go.Figure, events: Iterable[Mapping[str, Any]], *, axis_days: tuple[str, str], y: float
-) -> None:
+def add_events(figure: go.Figure, events: Iterable[Mapping[str, Any]], *, axis_days: tuple[str, str], y: float) -> None:
     """Mark logged events at height ``y``, one mark a day; the kinds are named while they are few."""
     by_day: dict[str, list[Mapping[str, Any]]] = {}
     for event in events:
@@ -80,5 +78,4 @@ def add_events(
         marker={"symbol": "triangle-up", "size": 9, "color": "#8a8a8a"},
         hovertext=hovers,
         hovertemplate="%{hovertext}<extra></extra>",
-        cliponaxis=False,
     )

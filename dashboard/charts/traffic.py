@@ -24,6 +24,7 @@ from dashboard.charts.base import (
 from dashboard.charts.marks import add_change, add_events
 from dashboard.wording import bounds, counted, number
 from dashboard.wording import day as day_text
+from dashboard.wording import days as days_text
 from evaluator.findings import Findings
 
 CORRECTED_NAME = "as the baseline judge would have scored"
@@ -42,7 +43,7 @@ def plot_traffic(
     """Draw the daily means of the traffic, raw and, where there is one, corrected.
 
     Args:
-        days: One row for every calendar day in order, with the columns of ``queries.traffic_days``: day, n,
+        days: One row for every calendar day in order, with the columns of ``queries.traffic_days``: day, last_day, n,
             n_unscored, mean, low, high, corrected, corrected_low, corrected_high, finished, enough, reasons. A day
             without a mean keeps its place and has no point.
         scale: Lowest and highest score of the rubric.
@@ -51,7 +52,7 @@ def plot_traffic(
         change: since_day, since_first_day, since_last_day of a change to mark.
         events: day, kind, text of what was logged.
     """
-    axis = (str(days["day"].iloc[0]), str(days["day"].iloc[-1]))
+    axis = (str(days["day"].iloc[0]), str(days["last_day"].iloc[-1]))
     bands = [days[name] for name in ("low", "high", "corrected_low", "corrected_high", "mean", "corrected")]
     low, high = score_range(scale, [value for column in bands for value in numbers(column)])
     figure = go.Figure()
@@ -61,7 +62,7 @@ def plot_traffic(
         columns = ("corrected", "corrected_low", "corrected_high")
         _add_line(figure, days, columns, name=CORRECTED_NAME, colour=CORRECTED, n_text=False)
     _add_thin_days(figure, days, y=low)
-    add_events(figure, events, axis_days=axis, y=high)
+    add_events(figure, events, axis_days=axis, y=high - 0.05 * (high - low))
     found = change or {}
     add_change(
         figure,
@@ -83,16 +84,16 @@ def _add_line(
     mean, low, high = (numbers(days[column]) for column in columns)
     x = [str(day) for day in days["day"]]
     add_band(figure, x, low, high, name=f"{name}, interval", colour=colour)
-    rows = zip(x, mean, low, high, days["n"], days["n_unscored"], days["finished"], strict=True)
+    rows = zip(x, days["last_day"], mean, low, high, days["n"], days["n_unscored"], days["finished"], strict=True)
     hovers = [
         "<br>".join(
             [
-                day_text(day, year=True) + ("" if finished else " (unfinished)"),
+                days_text(day, last_day) + ("" if finished else " (unfinished)"),
                 f"{name} {number(value)} {bounds(lower, upper)}",
                 f"n {int(n)}" + (f", {int(unscored)} not scored" if n_text and unscored else ""),
             ]
         )
-        for day, value, lower, upper, n, unscored, finished in rows
+        for day, last_day, value, lower, upper, n, unscored, finished in rows
     ]
     figure.add_scatter(
         x=x,
@@ -146,15 +147,18 @@ def _alt(days: pd.DataFrame, title: str) -> str:
     )
 
 
-def _caption(days: pd.DataFrame, level: float, has_corrected: bool) -> str:
-    parts = [f"Bands: {level:.0%} intervals of the day's mean"]
+def _caption(days: pd.DataFrame, level: float, has_corrected: bool, pooled: int = 1) -> str:
+    parts = [f"Bands: {level:.0%} intervals of the mean of {'a day' if pooled == 1 else f'{pooled} days'}"]
     if has_corrected:
         parts.append("the corrected line takes out the judge's move and has the wider band")
     if not days["finished"].astype(bool).all():
         parts.append("hollow: day not finished")
-    n_gaps = int((days["n"] + days["n_unscored"] == 0).sum())
+    graded = (days["n"] + days["n_unscored"]).to_numpy() > 0
+    there = graded.nonzero()[0]
+    n_gaps = int((~graded[there[0] : there[-1]]).sum()) if len(there) else 0  # before and after there is no run yet
     if n_gaps:
-        parts.append(f"gap: no graded answers ({counted(n_gaps, 'day')})")
+        unit = ("day", "days") if pooled == 1 else ("stretch", "stretches")
+        parts.append(f"gap: no graded answers ({counted(n_gaps, *unit)})")
     return "; ".join(parts) + "."
 
 
@@ -180,8 +184,11 @@ def plot_segment(
     overall: pd.DataFrame,
     *,
     name: str,
+    own: float | None,
+    rest: float | None,
     scale: tuple[float, float],
     level: float = 0.95,
+    pooled: int = 1,
     change: Mapping[str, Any] | None = None,
 ) -> Chart:
     """Draw one segment's daily raw means beside those of everything, on the same days.
@@ -190,14 +197,17 @@ def plot_segment(
         days: The segment's days, columns as for ``plot_traffic``.
         overall: The same days of everything.
         name: The segment's name, shown as it is.
+        own: The segment's mean over these days, None without scores.
+        rest: The mean of everything over these days.
         scale: Lowest and highest score of the rubric.
         level: Coverage of the band.
+        pooled: Days that one row stands for; its ``day`` is the first of them.
         change: since_day, since_first_day, since_last_day of the segment's change.
     """
-    axis = (str(days["day"].iloc[0]), str(days["day"].iloc[-1]))
+    axis = (str(days["day"].iloc[0]), str(days["last_day"].iloc[-1]))
     figure = go.Figure()
-    values = [numbers(frame[column]) for frame in (days,) for column in ("low", "high", "mean")]
-    low, high = score_range(scale, [*sum(values, []), *numbers(overall["mean"])])
+    drawn = [*numbers(days["low"]), *numbers(days["high"]), *numbers(days["mean"]), *numbers(overall["mean"])]
+    low, high = score_range(scale, drawn)
     figure.add_scatter(
         x=[str(day) for day in overall["day"]],
         y=numbers(overall["mean"]),
@@ -219,20 +229,11 @@ def plot_segment(
     style(figure, height=300, y_title=f"raw mean score, {scale[0]:g} to {scale[1]:g}")
     figure.update_yaxes(range=[low, high])
     day_axis(figure, *axis)
-    title = _segment_title(days, overall, name)
-    return Chart(figure=figure, title=title, alt=_alt(days, title), caption=_caption(days, level, False))
+    title = _segment_title(name, own, rest)
+    return Chart(figure=figure, title=title, alt=_alt(days, title), caption=_caption(days, level, False, pooled))
 
 
-def _segment_title(days: pd.DataFrame, overall: pd.DataFrame, name: str) -> str:
-    own, rest = (_pooled(frame) for frame in (days, overall))
+def _segment_title(name: str, own: float | None, rest: float | None) -> str:
     if own is None or rest is None:
         return f"{name}: too few scores in this period"
-    place = "like everything" if abs(own - rest) < 0.005 else f"everything together {number(rest)}"
-    return f"{name}: {number(own)} over these days, {place}"
-
-
-def _pooled(days: pd.DataFrame) -> float | None:
-    """Mean over the drawn days, each with its n."""
-    present = days.dropna(subset=["mean"])
-    total = float(present["n"].sum())
-    return float((present["mean"] * present["n"]).sum() / total) if total else None
+    return f"{name}: {number(own)} over these days, everything together {number(rest)}"

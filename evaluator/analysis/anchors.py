@@ -170,7 +170,9 @@ def _watch(history: AnchorHistory, threshold: float, settings: SettingsUsed) -> 
     change_run = detection.change_index
     counted = np.flatnonzero(history.counted)
     start = _counted_before(counted, change_run) if change_run is not None else _reference_length(len(counted))
-    level = level_since(shifts.stream[counted], min(start, len(counted)), floor_sd=_floor(history), level=settings["level"])
+    level = level_since(
+        shifts.stream[counted], min(start, len(counted)), floor_sd=_floor(history), level=settings["level"]
+    )
     maps = fit_judge_maps(history.scores, shifts.anchor_mean, slope_runs=SLOPE_RUNS, change_index=change_run)
     regime_map = None
     if change_run is not None:

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Literal
 
 from evaluator.analysis.segments import largest_first
-from evaluator.findings import Findings, JudgeFinding, QualityFinding, SegmentFinding, Shares
+from evaluator.findings import Findings, JudgeFinding, SegmentFinding, Shares
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 MOST_LOOKS = 5
@@ -37,11 +37,13 @@ def signed(value: float | None) -> str:
     return "0.00" if text in ("+0.00", "-0.00") else text.replace("-", "−")
 
 
-def between(low: float | None, high: float | None) -> str:
-    """Bounds in words; empty when there are none."""
+def size_text(value: float | None, low: float | None, high: float | None) -> str | None:
+    """A change with its bounds: +0.31, between 0.22 and 0.40. None without a value."""
+    if value is None:
+        return None
     if low is None or high is None:
-        return ""
-    return f"between {_plain(low)} and {_plain(high)}"
+        return f"{signed(value)} (no interval yet)"
+    return f"{signed(value)}, between {_plain(low)} and {_plain(high)}"
 
 
 def _plain(value: float) -> str:
@@ -61,7 +63,8 @@ def headline(findings: Findings) -> str:
     if judge["state"] == "changed":
         moved = f"The judge became {judge['direction']} on {day_text(judge['since_day'])}"
         if worst is not None:
-            return f"{moved}; apart from that, answers in {segment_name(worst)} got worse on {day_text(worst['since_day'])}."
+            segment = f"answers in {segment_name(worst)} got worse on {day_text(worst['since_day'])}"
+            return f"{moved}; apart from that, {segment}."
         if assistant["state"] == "changed":
             return f"Both moved: {moved[0].lower()}{moved[1:]}, and your assistant got {assistant['direction']}."
         return f"{moved}."
@@ -70,8 +73,13 @@ def headline(findings: Findings) -> str:
             f"Answers in {segment_name(worst)} got worse on {day_text(worst['since_day'])}; no judge drift explains it."
         )
     if assistant["state"] == "changed":
-        return f"Your assistant got {assistant['direction']} on {day_text(assistant['since_day'])}; the judge did not move."
+        since = day_text(assistant["since_day"])
+        return f"Your assistant got {assistant['direction']} on {since}; the judge {_still(judge)}."
     return _quiet_headline(judge)
+
+
+def _still(judge: JudgeFinding) -> str:
+    return "is steady" if judge["state"] == "steady" else "shows no change"
 
 
 def _quiet_headline(judge: JudgeFinding) -> str:
@@ -106,12 +114,6 @@ def judge_sentence(findings: Findings) -> str:
     """What is known of the judge."""
     judge = findings["judge"]
     counts = f"{judge['n_anchors']} anchors, {judge['n_runs_counted']} runs"
-    if judge["state"] == "changed":
-        span = days_text(judge["since_first_day"], judge["since_last_day"])
-        return (
-            f"Judge: since {day_text(judge['since_day'])} (somewhere in {span}) it gives {signed(judge['estimate'])}"
-            f"{_bounds(judge['low'], judge['high'])} for the same answers ({counts}; {judge['method']})."
-        )
     if judge["state"] == "no_data":
         return "Judge: no run has graded at least half of the anchors and ten of them."
     if judge["state"] == "learning":
@@ -119,17 +121,17 @@ def judge_sentence(findings: Findings) -> str:
             f"Judge: {judge['n_runs_counted']} runs so far, {judge['learning_runs_left']} more before a change can be"
             f" told from noise ({counts})."
         )
-    if judge["estimate"] is None:
+    size = size_text(judge["estimate"], judge["low"], judge["high"])
+    if size is None:
         return f"Judge: too few runs after the reference to compare ({counts})."
-    said = {
-        "steady": f"steady within ±{findings['settings']['smallest_change']:.2f}",
-        "no_change_shown": "no change shown",
-        "cannot_tell": "not sure enough yet to say",
-    }[judge["state"]]
-    return (
-        f"Judge: {said}; {signed(judge['estimate'])}{_bounds(judge['low'], judge['high'])} against its first runs"
-        f" ({counts}; {judge['method']})."
-    )
+    if judge["state"] == "changed":
+        span = days_text(judge["since_first_day"], judge["since_last_day"])
+        return (
+            f"Judge: since {day_text(judge['since_day'])} (95 % sure: {span}) it gives {size}, for the same answers"
+            f" ({counts}; {judge['method']})."
+        )
+    said = _said(judge["state"], findings["settings"]["smallest_change"])
+    return f"Judge: {said}; {size}, against its first runs ({counts}; {judge['method']})."
 
 
 def assistant_sentence(findings: Findings) -> str:
@@ -138,68 +140,77 @@ def assistant_sentence(findings: Findings) -> str:
     counts = f"{assistant['n_before']} answers before, {assistant['n_after']} after"
     if assistant["state"] == "no_data":
         return "Your assistant: no day has a corrected mean yet."
-    if assistant["state"] == "learning":
+    size = size_text(assistant["estimate"], assistant["low"], assistant["high"])
+    if assistant["state"] == "learning" or size is None:
         return "Your assistant: too few days yet to tell a change from noise."
     if assistant["state"] == "changed":
         span = days_text(assistant["since_first_day"], assistant["since_last_day"])
         return (
-            f"Your assistant: {assistant['direction']} since {day_text(assistant['since_day'])} (somewhere in {span}),"
-            f" {signed(assistant['estimate'])}{_bounds(assistant['low'], assistant['high'])} as the judge of the"
-            f" first runs would have scored it ({counts}; {assistant['method']})."
+            f"Your assistant: {assistant['direction']} since {day_text(assistant['since_day'])} (95 % sure: {span}),"
+            f" {size}, as the judge of the first runs would have scored it ({counts}; {assistant['method']})."
         )
-    said = _quality_said(assistant, findings["settings"]["smallest_change"])
-    return (
-        f"Your assistant: {said}; {signed(assistant['estimate'])}{_bounds(assistant['low'], assistant['high'])}"
-        f" ({counts}; {assistant['method']})."
-    )
+    said = _said(assistant["state"], findings["settings"]["smallest_change"])
+    return f"Your assistant: {said}; {size} ({counts}; {assistant['method']})."
 
 
-def _quality_said(assistant: QualityFinding, smallest_change: float) -> str:
+def _said(state: str, smallest_change: float) -> str:
     return {
         "steady": f"steady within ±{smallest_change:.2f}",
         "no_change_shown": "no change shown",
-        "cannot_tell": "cannot tell yet",
-    }[assistant["state"]]
+        "cannot_tell": "not sure enough yet for an alert",
+    }[state]
 
 
 def shares_sentence(shares: Shares) -> str:
     """Where the raw change of the traffic mean comes from."""
     before = days_text(shares["before_first_day"], shares["before_last_day"])
     after = days_text(shares["after_first_day"], shares["after_last_day"])
+    judge, assistant, mix = (
+        _share(shares["judge"], shares["judge_low"], shares["judge_high"]),
+        _share(shares["assistant"], shares["assistant_low"], shares["assistant_high"]),
+        _share(shares["mix"], shares["mix_low"], shares["mix_high"]),
+    )
     return (
         f"Of {signed(shares['raw'])} in the traffic mean ({before}, n {shares['n_before']}, against {after},"
-        f" n {shares['n_after']}), the judge accounts for {_share(shares['judge'], shares['judge_low'], shares['judge_high'])};"
-        f" the assistant for {_share(shares['assistant'], shares['assistant_low'], shares['assistant_high'])};"
-        f" a changed mix of questions for {_share(shares['mix'], shares['mix_low'], shares['mix_high'])}."
+        f" n {shares['n_after']}), the judge accounts for {judge}; the assistant for {assistant}; a changed mix of"
+        f" questions for {mix}."
     )
 
 
 def _share(value: float, low: float | None, high: float | None) -> str:
     zero = " (could be zero)" if low is not None and high is not None and low <= 0 <= high else ""
-    return f"{signed(value)}{_bounds(low, high)}{zero}"
+    return f"{size_text(value, low, high)}{zero}"
 
 
 def segment_sentence(row: SegmentFinding) -> str:
     """What is known of a segment that changed."""
+    size = size_text(row["estimate"], row["low"], row["high"])
     return (
-        f"{segment_name(row)}: {row['direction']} since {day_text(row['since_day'])}, {signed(row['estimate'])}"
-        f"{_bounds(row['low'], row['high'])}, judge taken out (n {row['n_before']} before, {row['n_after']} after)."
+        f"{segment_name(row)}: {row['direction']} since {day_text(row['since_day'])}, {size}, judge taken out"
+        f" (n {row['n_before']} before, {row['n_after']} after)."
     )
 
 
 def needs_a_look(findings: Findings) -> list[str]:
     """Segments worth a look: those that got worse first, then those below the rest."""
     worse = [row for row in _changed(findings) if row["direction"] == "worse"]
-    named = {row["segment_id"] for row in worse}
-    low = [row for row in findings["segments"] if row["stands_out"] and row["segment_id"] not in named]
+    named = {(row["key"], row["value"], row["key2"], row["value2"]) for row in worse}
+    low = []
+    for row in sorted(findings["segments"], key=lambda row: (row["key2"] != "", row["against_rest"] or 0.0)):
+        own = (row["key"], row["value"], row["key2"], row["value2"])
+        parents = {(row["key"], row["value"], "", ""), (row["key2"], row["value2"], "", "")}
+        # a crossed segment that only repeats what one of its two keys says is no news
+        if row["stands_out"] and not ({own} | parents) & named:
+            low.append(row)
+            named.add(own)
     found = [segment_sentence(row) for row in worse[:MOST_LOOKS]]
-    for row in low[: MOST_LOOKS - len(found)]:
-        found.append(
-            f"{segment_name(row)}: {_plain(row['mean'] or 0.0)}, {signed(row['against_rest'])}"
-            f"{_bounds(row['against_rest_low'], row['against_rest_high'])} against the rest in the last"
-            f" {findings['last_days']} days (n {row['n']})."
-        )
-    return found
+    return found + [_low_sentence(row, findings["last_days"]) for row in low[: MOST_LOOKS - len(found)]]
+
+
+def _low_sentence(row: SegmentFinding, last_days: int) -> str:
+    size = size_text(row["against_rest"], row["against_rest_low"], row["against_rest_high"])
+    mean = "no mean" if row["mean"] is None else f"{row['mean']:.2f}"
+    return f"{segment_name(row)}: {mean}, {size}, against the rest in the last {last_days} days (n {row['n']})."
 
 
 def segment_name(row: SegmentFinding) -> str:
@@ -224,8 +235,3 @@ def _worst(findings: Findings) -> SegmentFinding | None:
     smallest = findings["settings"]["smallest_change"]
     worse = [row for row in _changed(findings) if row["direction"] == "worse" and -(row["estimate"] or 0.0) >= smallest]
     return worse[0] if worse else None
-
-
-def _bounds(low: float | None, high: float | None) -> str:
-    text = between(low, high)
-    return f", {text}," if text else ""

@@ -1,0 +1,51 @@
+"""The command ``judgewatch``. Each command is a file of its own, loaded when it is used; this file lists them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from evaluator.cli.root import Entry, Root
+from evaluator.cli.target import Session
+
+_SECTIONS = {
+    "Start": {
+        "demo": Entry(
+            module="evaluator.cli.demo", name="demo", help="See it work, without a key: sixty simulated days."
+        ),
+        "import": Entry(module="evaluator.cli.imports", help="Take in answers from files."),
+    },
+    "Daily": {
+        "run": Entry(module="evaluator.cli.run", help="Grade anchors and new answers, once or on schedule."),
+        "check": Entry(module="evaluator.cli.check", help="Say who moved, the judge or the assistant."),
+        "dashboard": Entry(module="evaluator.cli.dashboard", help="Open the page."),
+    },
+    "Investigate": {
+        "history": Entry(module="evaluator.cli.history", help="Show the scores day by day."),
+        "segments": Entry(module="evaluator.cli.segments", help="Show the scores by segment."),
+        "items": Entry(module="evaluator.cli.items", help="List answers, or show one with every verdict."),
+        "export": Entry(module="evaluator.cli.export", help="Write verdicts, answers or days to a file."),
+    },
+    "Admin": {
+        "anchors": Entry(module="evaluator.cli.anchors", help="Show the fixed answers that watch the judge."),
+        "rubric": Entry(module="evaluator.cli.rubric", help="Show what a score means."),
+        "event": Entry(module="evaluator.cli.event", help="Log deploys and notes that may explain a change."),
+        "db": Entry(module="evaluator.cli.db", help="Look after the database."),
+    },
+}
+
+
+@click.command(cls=Root, sections=_SECTIONS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--debug", is_flag=True, help="Show where an error happened (also: JUDGEWATCH_DEBUG=1).")
+@click.version_option(package_name="judgewatch", prog_name="judgewatch", message="%(prog)s %(version)s")
+@click.pass_obj
+def cli(session: Session | None, *, debug: bool) -> None:
+    """Watch an LLM judge: tell judge drift from quality change, every day, with error bars."""
+    if session is not None and debug:
+        session.debug = True
+
+
+def main() -> Any:
+    """Run the command line of this process."""
+    return cli.main(prog_name="judgewatch")

@@ -12,7 +12,7 @@ class Reservation(Protocol):
     """Permission for one call, with the most it may cost set aside."""
 
     def settle(self, cost_usd: float) -> None:
-        """Replace what was set aside by what the call did cost; every reservation is settled, whatever came of the call.
+        """Replace what was set aside by what the call did cost; every reservation is settled, whatever came of it.
 
         A call whose cost is unknown (it timed out, say) is settled with all that was set aside for it.
         """
@@ -46,6 +46,9 @@ class Judge(Protocol):
 
     def plan_cost(self, items: Sequence[Item]) -> float | None:
         """Return the most that grading these items once could cost, in USD; None when no price is known."""
+
+    def forget_adjustments(self) -> None:
+        """Try again what the server refused in an earlier run: parameters, the output mode."""
 
     async def close(self) -> None:
         """Release connections."""

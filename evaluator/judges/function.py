@@ -118,12 +118,12 @@ class FunctionJudge:
                     returned = await asyncio.to_thread(self._function, item)
                     if inspect.isawaitable(returned):
                         returned = await returned
+                return self._read(returned), safe_text(returned if isinstance(returned, str) else repr(returned))
         except TimeoutError:
             message = f"no answer in {self._settings.timeout_s:g} s"
             return _unscored(UnscoredReason.TIMEOUT, message), ""
         except Exception as error:  # noqa: BLE001 -- someone else's code may raise anything, and the run must go on
             return _unscored(UnscoredReason.PROVIDER_ERROR, f"{type(error).__name__}: {error}"), ""
-        return self._read(returned), safe_text(returned if isinstance(returned, str) else repr(returned))
 
     def _read(self, returned: object) -> ParsedVerdict:
         rubric = self._settings.rubric

@@ -11,7 +11,6 @@ import random
 import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from evaluator.clock import SystemClock, utc_text
@@ -20,7 +19,8 @@ from evaluator.judges.costs import max_prompt_tokens
 from evaluator.judges.faults import Fault
 from evaluator.judges.first_call import FirstCall, StopNotice
 from evaluator.judges.parse import parse_reply
-from evaluator.judges.prompts import PromptRenderer, RenderedPrompt
+from evaluator.judges.progress import Call, Progress
+from evaluator.judges.prompts import PromptRenderer
 from evaluator.judges.replies import Reply
 from evaluator.judges.requests import RequestPlan, adjust_plan, first_plan
 from evaluator.judges.settings import (
@@ -37,64 +37,9 @@ from evaluator.records import Attempt, GradeOutcome, Item, ParsedVerdict, StopRe
 REFUSED_PARAMETER = "refused_parameter"
 
 _CLOCK = SystemClock()
-_READ_AGAIN = frozenset({UnscoredReason.EMPTY, UnscoredReason.UNPARSED})
+_SHORTEST_SECRET = 12  # servers without keys are given words like "none", which a message may well hold
 _OUTGREW = frozenset({UnscoredReason.INVALID_REQUEST, UnscoredReason.TOO_LONG})
 _SECRET_LIKE = re.compile(r"\b(?:sk|pk|key)-[\w*-]{4,}|\bbearer\s+\S+|(?<=//)[^/@\s]+(?=@)", re.IGNORECASE)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Call:
-    """One call that was made: what was sent, what came back, what it says, and its record."""
-
-    plan: RequestPlan
-    reply: Reply
-    verdict: ParsedVerdict
-    attempt: Attempt
-
-
-class _Progress:
-    """What has been tried for one item so far."""
-
-    def __init__(self, prompt: RenderedPrompt, *, prompt_tokens: int) -> None:
-        self.prompt = prompt
-        self.prompt_tokens = prompt_tokens
-        self.calls: list[_Call] = []
-        self.n_counted = 0
-        self.n_adjusted = 0
-        self.output_factor = 1
-        self.was_read_again = False
-
-    def pending(self, stop: StopReason, message: str) -> GradeOutcome:
-        """The item stays as it was, and the run ends."""
-        attempts = tuple(call.attempt for call in self.calls)
-        return GradeOutcome(
-            verdict=None, attempts=attempts, prompt_cut=self.prompt.cut, stop=stop, stop_message=message
-        )
-
-    def finished(self, call: _Call, *, stop: StopReason | None = None) -> GradeOutcome:
-        """The item has the verdict of this call."""
-        reply = call.reply
-        return GradeOutcome(
-            verdict=call.verdict,
-            attempts=tuple(call.attempt for call in self.calls),
-            instrument=None if reply.fault else call.plan.instrument(reply.model, reply.fingerprint),
-            raw_reply=reply.content or "",
-            finish_reason=reply.finish_reason,
-            prompt_cut=self.prompt.cut,
-            stop=stop,
-            stop_message=call.attempt.message if stop is not None else "",
-        )
-
-    def wants_another_reply(self, call: _Call) -> bool:
-        """Whether a reply without a score is worth one more call: cut off, with double the room; unreadable, as is."""
-        reason = call.verdict.unscored_reason
-        if reason is UnscoredReason.TRUNCATED and self.output_factor == 1:
-            self.output_factor = 2
-            return True
-        if reason in _READ_AGAIN and not self.was_read_again:
-            self.was_read_again = True
-            return True
-        return False
 
 
 class OpenAICompatibleJudge:
@@ -150,7 +95,7 @@ class OpenAICompatibleJudge:
         prompt = self._renderer.render(item, item_id=item_id)
         # without a price nothing is set aside, and counting would be for nothing
         n_tokens = 0 if self.settings.price is None else max_prompt_tokens(prompt.messages)
-        progress = _Progress(prompt, prompt_tokens=n_tokens)
+        progress = Progress(prompt, prompt_tokens=n_tokens)
         notice = await self._first_call.enter()
         if notice is not None:
             return progress.pending(notice.reason, notice.message)
@@ -179,7 +124,7 @@ class OpenAICompatibleJudge:
         if transport is not None:
             await transport.close()
 
-    async def _grade(self, progress: _Progress, gate: CallGate) -> GradeOutcome:
+    async def _grade(self, progress: Progress, gate: CallGate) -> GradeOutcome:
         """Call until there is a verdict, nothing left to try, or a reason to stop."""
         while True:
             call = await self._call(progress, gate)
@@ -202,7 +147,7 @@ class OpenAICompatibleJudge:
             if ended is not None:
                 return ended
 
-    def _give_up(self, call: _Call, fault: Fault, progress: _Progress) -> GradeOutcome:
+    def _give_up(self, call: Call, fault: Fault, progress: Progress) -> GradeOutcome:
         """Return the outcome of a fault that is not tried again."""
         if fault.stop is not None:
             message = call.attempt.message
@@ -216,7 +161,7 @@ class OpenAICompatibleJudge:
             call = next(earlier for earlier in reversed(progress.calls) if earlier.reply.fault is None)
         return progress.finished(call)
 
-    async def _pause(self, fault: Fault, progress: _Progress, gate: CallGate) -> GradeOutcome | None:
+    async def _pause(self, fault: Fault, progress: Progress, gate: CallGate) -> GradeOutcome | None:
         """Wait before the next call; when the server asks for too long a wait, end the run instead."""
         if fault.wait_s is None:
             ceiling = min(BACKOFF_CAP_S, BACKOFF_FIRST_S * 2 ** (progress.n_counted - 1))
@@ -234,7 +179,7 @@ class OpenAICompatibleJudge:
         await self._sleep(fault.wait_s + self._jitter() * min(SPREAD_CAP_S, fault.wait_s / 10))
         return None
 
-    async def _call(self, progress: _Progress, gate: CallGate) -> _Call:
+    async def _call(self, progress: Progress, gate: CallGate) -> Call:
         """Make one call, with permission and on record."""
         factor = progress.output_factor
         max_cost = self._max_cost(progress.prompt_tokens, output_factor=factor)
@@ -263,7 +208,7 @@ class OpenAICompatibleJudge:
             cost_usd=cost,
             completion_id=reply.completion_id,
         )
-        return _Call(plan=plan, reply=reply, verdict=verdict, attempt=attempt)
+        return Call(plan=plan, reply=reply, verdict=verdict, attempt=attempt)
 
     def _read(self, reply: Reply) -> ParsedVerdict:
         """Return what the reply says; of a fault, why there is no score."""
@@ -280,7 +225,7 @@ class OpenAICompatibleJudge:
             score_field=self.settings.score_field,
         )
 
-    def _reason(self, plan: RequestPlan, reply: Reply, verdict: ParsedVerdict, progress: _Progress) -> str | None:
+    def _reason(self, plan: RequestPlan, reply: Reply, verdict: ParsedVerdict, progress: Progress) -> str | None:
         """Return the reason of an attempt. A refused parameter is learned here, before any other call is made."""
         fault = reply.fault
         if fault is None:
@@ -310,6 +255,6 @@ class OpenAICompatibleJudge:
     def _without_secrets(self, message: str) -> str:
         """Servers like to repeat the key they refuse; no record may hold it."""
         key = self.settings.api_key
-        if isinstance(key, str) and len(key) >= 4:
+        if isinstance(key, str) and len(key) >= _SHORTEST_SECRET:
             message = message.replace(key, "***")
         return _SECRET_LIKE.sub("***", message)

@@ -174,7 +174,7 @@ class _ItemParts:
         return f"Passages that the assistant was given:\n{self.contexts()}\n\n"
 
     def _part(self, name: str, text: str) -> str:
-        text, is_cut = cut_middle(text if text.isascii() else safe_text(text), self._max_chars)
+        text, is_cut = cut_middle(safe_text(text), self._max_chars)
         self.is_cut = self.is_cut or is_cut
         return fence(name, text, self._marker) if self._marker else text
 

@@ -11,7 +11,7 @@ from evaluator.judges import open_judge
 from evaluator.judges.base import Judge
 from evaluator.records import Rubric
 from evaluator.scoring.budget import Limits
-from evaluator.scoring.runner import RunSettings
+from evaluator.scoring.plan import RunSettings
 from evaluator.store.db import open_store
 
 

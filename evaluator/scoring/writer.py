@@ -14,7 +14,7 @@ from pathlib import Path
 
 from evaluator.errors import StoreError
 from evaluator.store import write
-from evaluator.store.db import open_store
+from evaluator.store.db import Store, open_store
 from evaluator.store.write import GradedItem, RunPlan
 
 BATCH = 100
@@ -104,7 +104,7 @@ class OutcomeWriter:
             batch.append(item)
         return batch, True
 
-    def _save(self, store: write.Store, batch: Sequence[GradedItem]) -> None:
+    def _save(self, store: Store, batch: Sequence[GradedItem]) -> None:
         give_up = time.monotonic() + TRY_AGAIN_FOR_S
         while True:
             try:

@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 
 from evaluator.clock import day_of, parse_utc, utc_text
 from evaluator.errors import UsageError
+from evaluator.identity import versioned_item_id
 from evaluator.records import Anchor, GradeOutcome, Instrument, Item, Ruler, Source, StopReason, content_hash
 from evaluator.store import rollup
 from evaluator.store.db import Store
@@ -241,7 +242,8 @@ def _separate_versions(connection: sqlite3.Connection, app: str) -> list[str]:
             if versions[content_id] > 1:
                 new_ids.append(str(conflict["external_id"]))
         if versions[content_id] > 1:
-            _rename_staged(connection, conflict["row"], base_id, content_id, versions[content_id])
+            item_id = versioned_item_id(app, conflict["external_id"], content_id)
+            _rename_staged(connection, conflict["row"], base_id, item_id, versions[content_id])
     return new_ids
 
 
@@ -253,8 +255,7 @@ def _versions_of(connection: sqlite3.Connection, app: str, external_id: str) -> 
     return {row[0]: row[1] for row in rows}
 
 
-def _rename_staged(connection: sqlite3.Connection, row: int, base_id: str, content_id: str, version: int) -> None:
-    item_id = content_hash(base_id, content_id)
+def _rename_staged(connection: sqlite3.Connection, row: int, base_id: str, item_id: str, version: int) -> None:
     connection.execute(
         "UPDATE temp.staged SET item_id = ?, version = ?, sample_key = ?,"
         " cluster_id = CASE WHEN cluster_id = ? THEN ? ELSE cluster_id END WHERE rowid = ?",

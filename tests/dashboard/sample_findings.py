@@ -25,12 +25,10 @@ from evaluator.findings import (
     TrafficDay,
 )
 from evaluator.records import Source
-from evaluator.stats.intervals import means_from_sums
+from evaluator.stats.intervals import SUM_NAMES, means_from_sums
 from evaluator.store import read, write
 from evaluator.store.db import open_store
 from tests.builders import APP, CRITERION, Story, plus_days
-
-SUMS = ("n", "n_clusters", "sum_w", "sum_w2", "sum_wy", "sum_w2y", "sum_w2y2", "sum_tw", "sum_ww")
 
 
 def add_to(path: Any, story: Story | None = None, *, changes: dict[str, Any] | None = None) -> Findings:
@@ -142,8 +140,7 @@ def _judge(rows: Sequence[dict[str, Any]], names: dict[str, Any], change_day: st
 
 def _means(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Mean and interval of totals added up, numbers or None."""
-    sums = {name: [float(sum(row[name] for row in rows))] for name in SUMS}
-    sums["sum_t2"] = [float(sum(row["sum_t2"] for row in rows))]
+    sums = {name: [float(sum(row[name] for row in rows))] for name in SUM_NAMES}
     found = means_from_sums(sums, level=0.95, scale=(1.0, 5.0))
     return {name: None if math.isnan(float(column[0])) else float(column[0]) for name, column in found.items()}
 

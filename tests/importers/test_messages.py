@@ -131,6 +131,12 @@ def test_an_escape_unknown_to_python_in_stored_messages_warns_nobody() -> None:
     assert input_text("[{'role': 'user', 'content': 'digits are \\d'}]") == "digits are \\d"
 
 
+def test_a_refusal_in_a_history_is_the_text_of_its_turn() -> None:
+    """A refusal stands in a field of its own, beside empty content."""
+    refused = {"role": "assistant", "content": None, "refusal": "I cannot say."}
+    assert input_text([USER, refused]).endswith("Assistant: I cannot say.")
+
+
 def test_a_text_among_messages_is_a_turn_of_the_user() -> None:
     """Some exporters mix both."""
     assert input_text([ASSISTANT, "And on Monday?"]) == "Assistant: Yes.\n\nUser: And on Monday?"

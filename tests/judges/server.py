@@ -1,4 +1,4 @@
-"""A small HTTP server on loopback that answers as it is told: well, badly, late or not at all. Real sockets, no waits."""
+"""A small HTTP server on loopback that answers as it is told: well, badly, late or not at all."""
 
 from __future__ import annotations
 

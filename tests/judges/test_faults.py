@@ -69,7 +69,11 @@ def test_faults_that_waiting_heals_are_retried(status: int, body: Any, expected:
         (429, {"error": {"type": "insufficient_quota", "code": None}}, StopReason.QUOTA),
         (404, {"error": {"code": "model_not_found"}}, StopReason.MODEL_NOT_FOUND),
         (400, {"error": {"code": "model_decommissioned"}}, StopReason.MODEL_NOT_FOUND),
-        (404, {"object": "error", "message": "The model `judge-x` does not exist.", "code": 404}, StopReason.MODEL_NOT_FOUND),
+        (
+            404,
+            {"object": "error", "message": "The model `judge-x` does not exist.", "code": 404},
+            StopReason.MODEL_NOT_FOUND,
+        ),
         (404, "", StopReason.MODEL_NOT_FOUND),
         (404, {"detail": "Not Found"}, StopReason.NOT_AN_API),
         (404, "<html><title>Not here</title></html>", StopReason.NOT_AN_API),
@@ -123,11 +127,15 @@ def test_any_error_body_can_be_read(text: str) -> None:
 
 _JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.text(max_size=5) | st.integers(-9, 999),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(
-        st.sampled_from(["choices", "message", "content", "error", "code", "text", "usage", "prompt_tokens", "id", "x"]),
-        inner,
-        max_size=4,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["choices", "message", "content", "error", "code", "text", "usage", "prompt_tokens", "id", "x"]
+            ),
+            inner,
+            max_size=4,
+        )
     ),
     max_leaves=12,
 )

@@ -166,7 +166,15 @@ def test_cut_replies_are_truncated(content: str) -> None:
     assert outcome(content, finish_reason="length") is R.TRUNCATED
 
 
-@pytest.mark.parametrize("content", ['{"score": 4, "reasoning": "so far', '{"reasoning": "it has 5 steps'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"score": 4, "reasoning": "so far',
+        '{"reasoning": "it has 5 steps',
+        'Here: {"score": 4, "reasoning": "so far',
+        'First: {"score": 5}\nSecond thoughts: {"score": 1, "reasoning": "reall',
+    ],
+)
 def test_a_visible_cut_needs_no_finish_reason(content: str) -> None:
     """Some servers do not say that they cut."""
     assert outcome(content, finish_reason=None) is R.TRUNCATED
@@ -256,24 +264,11 @@ _PIECES = st.sampled_from(
         ",",
         "\n",
     ]
-    + [
-        "NaN",
-        "1e400",
-        "true",
-        "null",
-        "```json\n",
-        "```",
-        "\\",
-        "\ud800",
-        "out of 5",
-        "[",
-        "]",
-        ":",
-        "/10",
-        "I give it a ",
-    ]
 )
-_NOISE = st.lists(st.one_of(_PIECES, st.text(max_size=6)), max_size=12).map("".join)
+_ODD_PIECES = st.sampled_from(
+    ["NaN", "1e400", "true", "null", "```json\n", "```", "\\", "\ud800", "out of 5", "[", "]", ":", "/10", "I rate it "]
+)
+_NOISE = st.lists(st.one_of(_PIECES, _ODD_PIECES, st.text(max_size=6)), max_size=12).map("".join)
 
 
 @settings(max_examples=400, deadline=None)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluator.errors import ConfigError
 from evaluator.judges.fences import cut_middle, fence, make_marker
+from evaluator.judges.parse import safe_text
 from evaluator.judges.prompts import (
     PROMPT_TEMPLATE,
     PromptRenderer,
@@ -35,9 +38,9 @@ HOSTILE = st.one_of(
 )
 
 
-def rendered(item: Item, template: str = PROMPT_TEMPLATE, **kwargs: object) -> RenderedPrompt:
-    values: dict[str, object] = {"item_id": "i1", "fence_secret": "salt", **kwargs}
-    return render(template, rubric=RUBRIC, item=item, **values)  # type: ignore[arg-type]
+def rendered(item: Item, template: str = PROMPT_TEMPLATE, **kwargs: Any) -> RenderedPrompt:
+    values: dict[str, Any] = {"item_id": "i1", "fence_secret": "salt", **kwargs}
+    return render(template, rubric=RUBRIC, item=item, **values)
 
 
 def user_text(prompt: RenderedPrompt) -> str:
@@ -101,10 +104,12 @@ def test_a_text_that_knows_the_marker_is_altered() -> None:
     assert read_fenced(prompt)["answer"] != answer
 
 
-@given(marker=st.sampled_from(["0" * 16, "01" * 8, "0123456789abcdef"]), text=st.text(alphabet="01abcdef23456789", max_size=99))
-def test_no_text_holds_its_marker_after_fencing(marker: str, text: str) -> None:
-    """Also for markers that repeat themselves."""
-    assert fence("answer", f"{text}{marker}{text}", marker).count(marker) == 2
+@pytest.mark.parametrize("n_digits", range(16, 64))
+@pytest.mark.parametrize("marker", ["0" * 16, "01" * 8, "0123456789abcdef"])
+def test_no_text_holds_its_marker_after_fencing(marker: str, n_digits: int) -> None:
+    """Also for markers that repeat themselves, at any overlap."""
+    text = (marker * 4)[:n_digits]
+    assert fence("answer", text, marker).count(marker) == 2
 
 
 @given(question=HOSTILE, answer=HOSTILE, reference=st.none() | HOSTILE, contexts=st.lists(HOSTILE, max_size=3))
@@ -115,7 +120,7 @@ def test_fenced_parts_come_back(question: str, answer: str, reference: str | Non
     expected = {"question": question, "answer": answer}
     expected |= {} if reference is None else {"reference": reference}
     expected |= {f"context {n}": text for n, text in enumerate(contexts, start=1)}
-    assert parts == expected
+    assert parts == {name: safe_text(text) for name, text in expected.items()}
 
 
 def test_a_long_part_loses_its_middle() -> None:
@@ -189,7 +194,9 @@ def test_answers_that_address_the_judge_are_noticed(text: str) -> None:
     assert addresses_judge(text)
 
 
-@pytest.mark.parametrize("text", ["Within 30 days.", "The final score of the match was 3 to 2.", "Use the full name.", ""])
+@pytest.mark.parametrize(
+    "text", ["Within 30 days.", "The final score of the match was 3 to 2.", "Use the full name.", ""]
+)
 def test_plain_answers_are_not(text: str) -> None:
     """Few false hints."""
     assert not addresses_judge(text)

@@ -36,18 +36,43 @@ def bayes_factor(values, k, floor):
 
 def evidence(stream, n_reference, floor, window=250):
     """Evidence after every run from ``n_reference`` on."""
-    values, out = list(stream[:n_reference]), []
+    clipped = clip(stream, n_reference, floor)
+    out = []
+    for n in range(n_reference + 1, len(clipped) + 1):
+        guarded = guard(clipped[:n], lag_one(clipped[: max(n_reference, n - 5)], floor))
+        out.append(sum(bayes_factor(guarded, k, floor) for k in range(max(n_reference, n - window), n)))
+    return out
+
+
+def clip(stream, n_reference, floor):
+    """Values after the reference, kept within four running standard deviations of the running mean."""
+    values = list(stream[:n_reference])
     for new in stream[n_reference:]:
         centre = average(values)
         squares = sum((v - centre) ** 2 for v in values) + PRIOR_RUNS * floor**2
         reach = 4 * math.sqrt(squares / (len(values) - 1 + PRIOR_RUNS))
         values.append(min(max(new, centre - reach), centre + reach))
-        n = len(values)
-        rho = lag_one(values[: max(n_reference, n - 5)], floor)
-        guarded = [values[0]] + [(b - rho * a) / (1 - rho) for a, b in pairwise(values)]
-        candidates = range(max(n_reference, n - window), n)
-        out.append(sum(bayes_factor(guarded, k, floor) for k in candidates))
-    return out
+    return values
+
+
+def guard(values, rho):
+    """Values freed of their lag-1 correlation."""
+    return [values[0]] + [(b - rho * a) / (1 - rho) for a, b in pairwise(values)]
+
+
+def change_date(stream, n_reference, floor, threshold, level=0.95):
+    """Most probable first run after the change, and the ends of the smallest set that holds ``level``."""
+    crossed = [value >= threshold for value in evidence(stream, n_reference, floor)]
+    n_at_alarm = n_reference + crossed.index(True) + 1
+    clipped = clip(stream, n_reference, floor)
+    guarded = guard(clipped, lag_one(clipped[: max(n_reference, n_at_alarm - 5)], floor))
+    factors = {k: bayes_factor(guarded, k, floor) for k in range(n_reference, n_at_alarm)}
+    chosen, mass = [], 0.0
+    for k in sorted(factors, key=factors.get, reverse=True):
+        if mass < level:
+            chosen.append(k)
+            mass += factors[k] / sum(factors.values())
+    return chosen[0], min(chosen), max(chosen)
 
 
 def level_radius(before, after, floor, alpha=0.05):
@@ -56,7 +81,7 @@ def level_radius(before, after, floor, alpha=0.05):
     n, size = k + m, k * m / (k + m)
     residual = [v - average(before) for v in before] + [v - average(after) for v in after]
     rho = lag_one(residual, floor)
-    guarded = [residual[0]] + [(b - rho * a) / (1 - rho) for a, b in pairwise(residual)]
+    guarded = guard(residual, rho)
     first = sum((v - average(guarded[:k])) ** 2 for v in guarded[:k])
     second = sum((v - average(guarded[k:])) ** 2 for v in guarded[k:])
     pooled = (first + second + PRIOR_RUNS * floor**2) / (n - 2 + PRIOR_RUNS)

@@ -156,6 +156,13 @@ class TestCorrect:
         assert float(found.high) == pytest.approx(theta + stats.t.ppf(0.975, 25) * se)
         assert float(found.judge_part_se) == pytest.approx(math.hypot((1 - 1 / c) * 0.05, math.sqrt(anchor_variance)))
 
+    def test_the_scarcer_of_anchors_and_conversations_sets_the_degrees_of_freedom(self):
+        """Twenty anchors beside two hundred conversations, and beside five."""
+        means, scores = anchors(np.random.default_rng(8), n=20)
+        found = correct_means([3.6, 3.6], [0.1, 0.1], [199, 4], fit_judge_map(scores, means), level=0.9)
+        assert found.df.tolist() == [18, 4]
+        np.testing.assert_allclose(found.high - found.mean, stats.t.ppf(0.95, [18, 4]) * found.se)
+
     def test_drawn_bounds_stay_on_the_scale(self):
         """A corrected mean near the ceiling."""
         means, scores = anchors(np.random.default_rng(6), slope=0.7, intercept=0.2, noise=0.6)

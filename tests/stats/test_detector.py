@@ -43,6 +43,15 @@ class TestDetect:
         assert np.isnan(found.evidence[:20]).all()
         np.testing.assert_allclose(found.evidence[20:], oracle.evidence(list(stream), 20, FLOOR_50), rtol=1e-8)
 
+    @pytest.mark.parametrize("seed", range(6))
+    def test_change_date_agrees_with_plain_loops(self, seed):
+        """A creeping change in correlated runs, several runs after the alarm: mode and ends of the 95 % set."""
+        stream = quiet_then(np.random.default_rng(seed), 40, np.linspace(0.02, 0.2, 16))
+        stream[1:] += 0.6 * stream[:-1]
+        found = run_detector(stream, threshold=30.0)
+        expected = oracle.change_date(list(stream), 20, FLOOR_50, 30.0)
+        assert (found.change_index, found.change_low, found.change_high) == expected
+
     def test_runs_that_do_not_count_are_skipped_and_keep_their_place(self):
         """Indices refer to the stream as given, with its holes."""
         stream = quiet_then(np.random.default_rng(4), 50, np.full(10, 0.2))

@@ -39,17 +39,23 @@ class TestDriftingJudge:
         assert last.low > 0
         assert last.method == "time-uniform 95 % interval"
 
-    def test_agrees_with_the_replay_of_the_whole_history(self, drifting):
-        """Run by run or at once: the same evidence, alarm, date and level."""
-        last = feed(JudgeMonitor(drifting[:20]), drifting[20:])[-1]
-        stream = run_shifts(drifting, slice(0, 20)).stream
+    @pytest.mark.parametrize("correlation", [0.0, 0.8])
+    def test_agrees_with_the_replay_of_the_whole_history(self, correlation):
+        """Run by run or at once: the same evidence, alarm, date and level, holes in the baseline included."""
+        judge = Judge(run_correlation=correlation, run_sd=0.05)
+        scores = anchor_scores(judge, 80, np.random.default_rng(39), shift=0.2, change_at=60)
+        scores[5, :30] = np.nan
+        last = feed(JudgeMonitor(scores[:20]), scores[20:])[-1]
+        stream = run_shifts(scores, slice(0, 20)).stream
         threshold = alarm_threshold(runs_per_year=365, false_alarms_per_year=1)
-        replay = detect(stream, threshold=threshold, floor_sd=FLOOR_50)
+        replay = detect(stream, threshold=threshold, floor_sd=FLOOR_50, n_reference=19)
         change = level_since(stream, replay.change_index, floor_sd=FLOOR_50)
+        assert last.n_reference == 19
         assert last.evidence == pytest.approx(replay.evidence[-1], rel=1e-6)
         assert last.threshold == threshold
         assert last.alarm_run == replay.alarm_index - 20
-        assert last.change_run == replay.change_index - 20
+        found = (last.change_low, last.change_run, last.change_high)
+        assert found == (replay.change_low - 20, replay.change_index - 20, replay.change_high - 20)
         assert last.estimate == pytest.approx(change.estimate)
         assert last.high == pytest.approx(change.high)
 

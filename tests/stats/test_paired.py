@@ -154,6 +154,19 @@ class TestTodayInterval:
         assert interval.high == pytest.approx(shifts.shift[24] + half_width)
         assert interval.method == BETWEEN_RUNS
 
+    def test_a_run_is_never_its_own_reference(self):
+        """The mask may hold it, and runs that do not count; neither widens the interval."""
+        scores = anchor_scores(Judge(), 25, np.random.default_rng(3))
+        scores[7, :40] = np.nan
+        scores[24] += 1
+        shifts = run_shifts(scores, slice(0, 20))
+        without = np.arange(25) < 24
+        without[7] = False
+        found, expected = (
+            today_interval(shifts, 24, reference=mask, floor_sd=FLOOR_50) for mask in (np.ones(25, dtype=bool), without)
+        )
+        assert found == expected
+
     def test_too_short_a_reference_falls_back_to_the_spread_between_anchors(self):
         """Two runs: a paired t interval over anchors, and the method says so."""
         scores = anchor_scores(Judge(missing_share=0.0), 3, np.random.default_rng(3))

@@ -227,7 +227,7 @@ class TestShares:
     @staticmethod
     def drawn_shares(rng):
         """Shares from 300 answers before and 200 after, three segments."""
-        levels = ((0.6, 0.3, 0.1), (4.2, 3.0, 2.0)), ((0.3, 0.3, 0.4), (4.4, 3.1, 2.5))
+        levels = ((0.6, 0.3, 0.1), (4.2, 3.0, 2.0)), ((0.3, 0.3, 0.4), (4.6, 1.2, 3.5))
         columns = []
         for n, (mix, means) in zip((300, 200), levels, strict=True):
             segment = rng.choice(3, n, p=mix)

@@ -187,7 +187,7 @@ async def _dispatch(routes: Routes, request: Request) -> Reply | None:
 
 def listen(port: int) -> socket.socket:
     """Return a socket that listens on loopback; port 0 takes a free one. Calls that come early wait in its queue."""
-    # The protocol is named because asyncio sets TCP_NODELAY only then; without it each reply waits 40 ms for the client.
+    # The protocol is named because asyncio sets TCP_NODELAY only then; without it a reply waits 40 ms for the client.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listening.bind((LOOPBACK, port))

@@ -26,7 +26,7 @@ ANSWER = "Hold * for 3 seconds, then enter 4 new digits."
 ON_THE_EDGE_DAYS = range(12)
 
 
-def messages(answer: str = ANSWER, *, question: str = QUESTION, reference: str | None = None) -> list[dict[str, str]]:
+def messages(answer: str = ANSWER, *, question: str = QUESTION, reference: str | None = None) -> list[Any]:
     """Messages with fenced parts, as the shipped prompt has them."""
     marker = make_marker(b"secret", answer)
     parts = [fence("question", question, marker), fence("answer", answer, marker)]
@@ -107,7 +107,7 @@ async def test_german_answers_are_graded_and_explained_in_german(client: openai.
     """Both languages over the wire, umlauts included."""
     answer = "Halten Sie * 3 Sekunden gedrückt, und geben Sie dann 4 Ziffern ein."
     sent = messages(answer, question="Wie setze ich den Türcode zurück?")
-    reply = await client.chat.completions.create(model=PracticeJudge.model, messages=sent)  # type: ignore[arg-type]
+    reply = await client.chat.completions.create(model=PracticeJudge.model, messages=sent)
     verdict = json.loads(reply.choices[0].message.content or "")
     assert "Dafür spricht" in verdict["reasoning"]
     assert verdict["score"] >= 3
@@ -118,7 +118,7 @@ async def test_reference_in_the_prompt_is_used(client: openai.AsyncOpenAI) -> No
     scores = []
     for reference in ("Hold it for 3 seconds.", "No, hold it for 60 seconds and call 112."):
         sent = messages("Yes, 3 seconds.", reference=reference)
-        reply = await client.chat.completions.create(model=PracticeJudge.model, messages=sent)  # type: ignore[arg-type]
+        reply = await client.chat.completions.create(model=PracticeJudge.model, messages=sent)
         scores.append(json.loads(reply.choices[0].message.content or "")["score"])
     assert scores[0] > scores[1]
 
@@ -127,7 +127,7 @@ async def test_content_in_parts_is_read_like_a_text(client: openai.AsyncOpenAI) 
     """Some gateways send lists of parts."""
     system, user = messages()
     parts = [{"role": "user", "content": [{"type": "text", "text": user["content"]}]}]
-    in_parts = await client.chat.completions.create(model=PracticeJudge.model, messages=[system, *parts])  # type: ignore[list-item]
+    in_parts = await client.chat.completions.create(model=PracticeJudge.model, messages=[system, *parts])
     assert in_parts.choices[0].message.content == (await ask(client)).choices[0].message.content
 
 
@@ -240,8 +240,7 @@ async def test_calls_one_after_the_other_do_not_wait(client: openai.AsyncOpenAI)
         started = time.perf_counter()
         await ask(client)
         durations.append(time.perf_counter() - started)
-    assert min(durations) < 0.03
-    assert sorted(durations)[7] < 0.04
+    assert sorted(durations)[len(durations) // 2] < 0.035
 
 
 async def test_latency_is_waited(client: openai.AsyncOpenAI, judge: PracticeJudge) -> None:

@@ -7,7 +7,7 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.importers.identity import EqualCounter, base_item_id, versioned_item_id
+from evaluator.identity import EqualCounter, base_item_id, versioned_item_id
 from evaluator.records import Item, content_hash
 
 

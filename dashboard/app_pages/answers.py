@@ -1,0 +1,177 @@
+"""Answers: the list behind every number, and one answer with all its verdicts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dashboard import queries
+from dashboard.answer_queries import PAGE_SIZE, AnswerList, answer_filter, find_item, list_answers, segment_of
+from dashboard.answer_view import render_answer
+from dashboard.charts.base import every_day
+from dashboard.choices import ANY, choose, pick_one, pick_switch, pick_text
+from dashboard.components import download, heading, render_problem, require_days, require_scope, small
+from dashboard.filters import ANY_REASON, ORDERS, View
+from dashboard.queries import Row
+from dashboard.scope import Problem, Scope
+from dashboard.wording import count, counted, level, one_line, reason, segment
+from dashboard.wording import day as day_text
+from dashboard.wording import days as days_text
+from evaluator.records import Source
+
+_SOURCES = {Source.TRAFFIC: "Answers", Source.ANCHOR: "Anchors"}
+_ORDERS = {"newest": "newest first", "oldest": "oldest first", "lowest": "lowest first", "highest": "highest first"}
+_COLUMNS = {"day": "day", "segments": "segments", "score": "score", "reason": "judge's reason", "question": "question"}
+
+
+def _levels(scope: Scope) -> list[float]:
+    """The levels of the rubric, from the lowest."""
+    return sorted(queries.level_names(scope.setup_row))
+
+
+def _filters(scope: Scope, period: tuple[str, str]) -> None:
+    view = scope.view
+    first = st.container(horizontal=True, vertical_alignment="bottom")
+    with first:
+        pick_switch("What", "source", list(_SOURCES), view.source, wording=_SOURCES.__getitem__)
+        pick_text("Find", "text", view.text, placeholder="words in question, answer or reason")
+    columns = st.columns(5)
+    known = {row["segment_id"]: row for row in queries.segments(scope.key, scope.app) if row["key"]}
+    with columns[0]:
+        names: dict[Any, str] = {ANY: "any", **{segment_id: _name(row) for segment_id, row in known.items()}}
+        pick_one("Segment", "segment", list(names), view.segment, wording=names.__getitem__)
+    with columns[1]:
+        levels = sorted({*_levels(scope), *([view.level] if view.level is not None else [])}, reverse=True)
+        pick_one("Score", "level", [ANY, *levels], view.level, wording=lambda v: "any" if v == ANY else level(v))
+    with columns[2]:
+        why = sorted({row["unscored_reason"] for row in queries.unscored(scope.key, scope.setup, *period)})
+        options = [ANY, ANY_REASON, *sorted({*why, *([view.reason] if view.reason not in (None, ANY_REASON) else [])})]
+        pick_one("Without a score", "reason", options, view.reason, wording=_reason_name)
+    with columns[3]:
+        days = list(reversed(every_day(*period)))
+        options = [ANY, *days, *([view.day] if view.day not in (None, *days) else [])]
+        pick_one("Day", "day", options, view.day, wording=lambda d: "any" if d == ANY else day_text(d, year=True))
+    with columns[4]:
+        pick_one("Order", "order", list(ORDERS), view.order, wording=_ORDERS.__getitem__)
+
+
+def _reason_name(code: str) -> str:
+    return "show all" if code == ANY else "any reason" if code == ANY_REASON else reason(code)
+
+
+def _name(row: Row) -> str:
+    return f"{row['key']}: {segment(row['value'])}" + (
+        f" · {row['key2']}: {segment(row['value2'])}" if row["key2"] else ""
+    )
+
+
+def _summary(scope: Scope, period: tuple[str, str], found: AnswerList) -> str:
+    """The filter in one line, with how many answers pass it."""
+    view = scope.view
+    chosen = segment_of(scope.key, scope.app, view.segment)
+    noun = ("answer", "answers") if view.source is Source.TRAFFIC else ("anchor verdict", "anchor verdicts")
+    parts = [counted(found.total, *noun)]
+    parts += [_name(chosen)] if chosen is not None else []
+    parts += [f"score {level(view.level)}"] if view.level is not None else []
+    parts += ["not scored"] if view.reason == ANY_REASON else [reason(view.reason)] if view.reason else []
+    parts += [f"with “{view.text}”"] if view.text else []
+    parts.append(day_text(view.day, year=True) if view.day else days_text(*period))
+    return " · ".join(parts)
+
+
+def _cells(row: Row) -> dict[str, Any]:
+    scored = row["score"] is not None
+    return {
+        "day": row["day"],
+        "segments": ", ".join(f"{key}: {value}" for key, value in row["tags"].items()),
+        "score": row["score"] if scored else None,
+        "reason": one_line(row["explanation"]) if scored else f"not scored: {reason(row['unscored_reason'])}",
+        "question": one_line(row["input"], 100),
+    }
+
+
+def _list(scope: Scope, found: AnswerList) -> None:
+    cells = [_cells(row) for row in found.rows]
+    state = st.dataframe(
+        [{title: row[name] for name, title in _COLUMNS.items()} for row in cells],
+        height="content" if len(cells) <= 12 else 540,
+        key=f"answers_{hash(tuple(row['verdict_id'] for row in found.rows))}",
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        placeholder="–",
+        column_config={
+            "score": st.column_config.NumberColumn("score", format="%g", width=70),
+            "day": st.column_config.TextColumn("day", width=100),
+            "segments": st.column_config.TextColumn("segments", width="medium"),
+            "judge's reason": st.column_config.TextColumn("judge's reason", width="large"),
+            "question": st.column_config.TextColumn("question", width="medium"),
+        },
+    )
+    small("Select a row (the box at its left, or Space) to open the answer.")
+    chosen = state["selection"]["rows"]
+    if chosen:
+        choose(item=found.rows[chosen[0]]["item_id"])
+        st.rerun()
+    download(cells, list(_COLUMNS), file_name="answers.csv", key="answers_download")
+    _turn_pages(scope.view, found.total)
+
+
+def _turn_pages(view: View, total: int) -> None:
+    n_pages = -(-total // PAGE_SIZE)
+    if n_pages <= 1:
+        return
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.button(
+        "Previous page", disabled=view.page <= 1, on_click=choose, kwargs={"page": view.page - 1}, key="page_back"
+    )
+    row.text(f"page {count(view.page)} of {count(n_pages)}")
+    row.button(
+        "Next page", disabled=view.page >= n_pages, on_click=choose, kwargs={"page": view.page + 1}, key="page_on"
+    )
+
+
+def _nothing() -> None:
+    text = "Take a part of the filter away, or choose other days."
+    render_problem(Problem(title="No answer passes this filter", text=text))
+    st.button("Clear the filter", on_click=_clear, key="clear_filter", type="primary")
+
+
+def _clear() -> None:
+    choose(segment=None, level=None, day=None, item=None, text=None, reason=None, page=1)
+
+
+def _open(scope: Scope, period: tuple[str, str], wanted: str) -> None:
+    ids = find_item(scope.key, scope.app, wanted)
+    if len(ids) != 1:
+        title = "There is no such answer" if not ids else "Several answers begin like that"
+        render_problem(Problem(title=title, text=f"Looked for {wanted!r} in app {scope.app!r}."))
+        st.button("Back to the list", on_click=choose, kwargs={"item": None}, key="back_to_list")
+        return
+    render_answer(scope, ids[0], _found(scope, period))
+
+
+def _found(scope: Scope, period: tuple[str, str]) -> AnswerList:
+    view = scope.view
+    chosen = segment_of(scope.key, scope.app, view.segment)
+    where = answer_filter(view, scope.setup, len(_levels(scope)), period, chosen)
+    return list_answers(scope.key, scope.setup, where, view.order, view.page)
+
+
+def _render(scope: Scope, period: tuple[str, str]) -> None:
+    if scope.view.item is not None:
+        _open(scope, period, scope.view.item)
+        return
+    heading("Answers", 2)
+    _filters(scope, period)
+    found = _found(scope, period)
+    st.text(_summary(scope, period, found))
+    if found.rows:
+        _list(scope, found)
+    else:
+        _nothing()
+
+
+scope = require_scope()
+_render(scope, require_days(scope))

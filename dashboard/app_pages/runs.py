@@ -1,0 +1,114 @@
+"""Runs: what each one planned, scored and cost, why one failed or stopped, and what to do next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dashboard import queries
+from dashboard.charts.runs import plot_runs
+from dashboard.components import heading, render_chart, render_no_verdicts, render_table, require_scope, run_cause
+from dashboard.queries import Row
+from dashboard.scope import Scope
+from dashboard.wording import duration, instant, reasons
+from evaluator.records import StopReason
+
+MOST_CARDS = 3
+MOST_EARLIER = 20
+_COLUMNS = {
+    "slot": "scheduled",
+    "status": "status",
+    "cause": "cause",
+    "setup": "setup",
+    "n_planned": "planned",
+    "n_scored": "scored",
+    "n_unscored": "not scored",
+    "n_not_started": "not started",
+    "reasons": "reasons",
+    "n_calls": "calls",
+    "cost_usd": "cost, USD",
+    "duration": "took",
+}
+_NEXT: dict[str, tuple[str, str]] = {
+    StopReason.AUTH: (
+        "The judge refused the key. Check the key and its variable, then run again.",
+        "judgewatch doctor",
+    ),
+    StopReason.QUOTA: ("The provider's quota is used up. Raise it there, then run again.", "judgewatch run once"),
+    StopReason.MODEL_NOT_FOUND: (
+        "The judge's model is not offered any more. Name another one in judgewatch.toml; it starts a new judge setup.",
+        "judgewatch doctor",
+    ),
+    StopReason.NOT_AN_API: ("What answers at base_url is no judge. Check the address.", "judgewatch doctor"),
+    StopReason.RATE_LIMITED: ("The provider asked for a pause. The rest is taken up again.", "judgewatch run once"),
+    StopReason.BUDGET: (
+        "The budget of the day is spent. The rest waits; raise usd_per_day or grade fewer answers a day.",
+        "judgewatch run once",
+    ),
+    StopReason.INTERRUPTED: ("The scorer was ended. A new start takes the run up where it was.", "judgewatch run once"),
+    StopReason.UNREACHABLE: ("The judge could not be reached. Check network and base_url.", "judgewatch doctor"),
+}
+
+
+def _table_row(run: Row, scope: Scope) -> dict[str, Any]:
+    return {
+        **run,
+        "slot": instant(run["slot_utc"], scope.zone),
+        "setup": f"v{run['setup']}",
+        "reasons": reasons(run["reasons"]),
+        "duration": duration(run["started_utc"], run["finished_utc"]),
+        "cause": run_cause(run) if run["status"] in ("failed", "stopped") else "",
+    }
+
+
+def _card(run: Row, scope: Scope) -> None:
+    """One run that did not finish: its cause and the next step."""
+    ending = "failed" if run["status"] == "failed" else "stopped before its end"
+    with st.container(border=True):
+        heading(f"The run of {instant(run['slot_utc'], scope.zone)} {ending}", 4)
+        st.text(run_cause(run))
+        step, command = _NEXT.get(run["stop_reason"] or "", ("Look into the scorer's log, then run again.", ""))
+        st.text(f"Next step: {step}")
+        if command:
+            st.code(command, language=None, wrap_lines=True)
+
+
+def _render(scope: Scope) -> None:
+    runs = queries.runs(scope.key, scope.app)
+    if not runs:
+        render_no_verdicts(scope)
+        return
+    newest = runs[0]
+    if newest["status"] == "running":
+        done = newest["n_scored"] + newest["n_unscored"]
+        st.text(f"A run is under way: {done:,} of {newest['n_planned']:,} graded so far.")
+    _render_failures(runs, scope)
+    render_chart(plot_runs(list(reversed(_in_period(runs, scope)))), key="run_counts")
+    rows = [_table_row(run, scope) for run in runs]
+    render_table(rows, _COLUMNS, file_name="runs.csv", key="run_table", numbers=["cost_usd"])
+
+
+def _render_failures(runs: list[Row], scope: Scope) -> None:
+    """What failed since the last run that finished stands open; what was overcome is folded away."""
+    last_good = next((place for place, run in enumerate(runs) if run["status"] == "finished"), len(runs))
+    failed = [(place, run) for place, run in enumerate(runs) if run["status"] in ("failed", "stopped")]
+    for _, run in [found for found in failed if found[0] < last_good][:MOST_CARDS]:
+        _card(run, scope)
+    earlier = [run for place, run in failed if place > last_good]
+    if earlier:
+        with st.expander(f"Earlier runs that failed or stopped ({len(earlier)})"):
+            for run in earlier[:MOST_EARLIER]:
+                st.text(f"{instant(run['slot_utc'], scope.zone)}, {run['status']}: {run_cause(run)}")
+
+
+def _in_period(runs: list[Row], scope: Scope) -> list[Row]:
+    """Runs of the chosen days; all of them when there is none in these days."""
+    if scope.period is None:
+        return runs
+    return [run for run in runs if scope.period[0] <= run["slot_day"] <= scope.period[1]] or runs
+
+
+scope = require_scope()
+heading("Runs", 2)
+_render(scope)

@@ -1,0 +1,169 @@
+"""``judgewatch check``: who moved, in words and numbers, with an exit code for programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from evaluator.cli.current import Current, next_step, read_current
+from evaluator.cli.output import bounds, number, put, put_json, put_table, signed
+from evaluator.cli.target import Target, json_option, target_options
+
+if TYPE_CHECKING:
+    from evaluator.findings import Findings, JudgeFinding, QualityFinding, Shares
+
+EXIT_JUDGE, EXIT_QUALITY, EXIT_UNDECIDED = 2, 3, 4
+_EXIT_CODES = {"judge": EXIT_JUDGE, "quality": EXIT_QUALITY, "undecided": EXIT_UNDECIDED}
+_UNDECIDED = frozenset({"cannot_tell", "learning", "no_data"})
+_COLUMNS = ("", "finding", "change", "interval", "n", "dates", "method")
+
+
+class _FailOn(click.ParamType[frozenset[str]]):
+    """A list of causes, separated by commas."""
+
+    name = "causes"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> frozenset[str]:
+        if isinstance(value, frozenset):
+            return value
+        causes = frozenset(part.strip() for part in str(value).split(",") if part.strip())
+        unknown = sorted(causes - set(_EXIT_CODES))
+        if unknown or not causes:
+            self.fail(f"{value!r}: name some of {', '.join(_EXIT_CODES)}, separated by commas", param, ctx)
+        return causes
+
+
+@click.command("check")
+@click.option(
+    "--fail-on",
+    type=_FailOn(),
+    default=frozenset(),
+    help="Exit with 2 for judge drift (judge), 3 for a change of quality (quality), 4 while nothing can be told"
+    " (undecided); separated by commas, the lowest code wins.",
+)
+@target_options
+@json_option
+@click.pass_context
+def command(ctx: click.Context, *, target: Target, fail_on: frozenset[str], as_json: bool) -> None:
+    """Say who moved, the judge or the assistant, with numbers, intervals and dates."""
+    with target.reading() as store:
+        current = read_current(target, store)
+        findings = current.findings
+        if findings is None:
+            step = next_step(store, current.app)
+            if as_json:
+                put_json({"app": current.app, "judge": None, "assistant": None, "headline": step})
+            else:
+                put(step)
+        elif as_json:
+            put_json(dict(findings))
+        else:
+            _put_findings(findings, current)
+    ctx.exit(exit_code(findings, fail_on))
+
+
+def exit_code(findings: Findings | None, fail_on: frozenset[str]) -> int:
+    """Return the code of the first cause that is asked for and holds, 0 for none: judge, quality, undecided."""
+    return next((_EXIT_CODES[cause] for cause in _EXIT_CODES if cause in fail_on and _holds(cause, findings)), 0)
+
+
+def _holds(cause: str, findings: Findings | None) -> bool:
+    if findings is None:
+        return cause == "undecided"
+    judge, assistant = findings["judge"]["state"], findings["assistant"]["state"]
+    if cause == "judge":
+        return judge == "changed"
+    if cause == "quality":
+        return assistant == "changed" or _segment_got_worse(findings)
+    return judge in _UNDECIDED or assistant in _UNDECIDED
+
+
+def _segment_got_worse(findings: Findings) -> bool:
+    """Whether a segment lost enough to be in the headline."""
+    smallest = findings["settings"]["smallest_change"]
+    return any(
+        row["state"] == "changed" and row["direction"] == "worse" and -(row["estimate"] or 0.0) >= smallest
+        for row in findings["segments"]
+    )
+
+
+# ---------------------------------------------------------------- for people
+
+
+def _put_findings(findings: Findings, current: Current) -> None:
+    put(findings["headline"])
+    put()
+    for sentence in findings["sentences"]:
+        put(f"  {sentence}")
+    if findings["needs_a_look"]:
+        put()
+        put("Needs a look:")
+        for sentence in findings["needs_a_look"]:
+            put(f"  {sentence}")
+    put()
+    rows = [_judge_row(findings["judge"]), _assistant_row(findings["assistant"])]
+    if findings["shares"] is not None:
+        rows += _share_rows(findings["shares"])
+    put_table(_COLUMNS, rows, numbers=("change",))
+    put()
+    put(_footer(findings, current))
+
+
+def _judge_row(judge: JudgeFinding) -> list[object]:
+    return [
+        "judge",
+        judge["state"].replace("_", " "),
+        signed(judge["estimate"]),
+        bounds(judge["low"], judge["high"]),
+        f"{judge['n_anchors']} anchors, {judge['n_runs_counted']} runs",
+        _since(judge["since_day"], judge["since_first_day"], judge["since_last_day"]),
+        judge["method"] or None,
+    ]
+
+
+def _assistant_row(assistant: QualityFinding) -> list[object]:
+    return [
+        "assistant",
+        assistant["state"].replace("_", " "),
+        signed(assistant["estimate"]),
+        bounds(assistant["low"], assistant["high"]),
+        f"{assistant['n_before']:,} before, {assistant['n_after']:,} after",
+        _since(assistant["since_day"], assistant["since_first_day"], assistant["since_last_day"]),
+        assistant["method"] or None,
+    ]
+
+
+def _share_rows(shares: Shares) -> list[list[object]]:
+    counts = f"{shares['n_before']:,} before, {shares['n_after']:,} after"
+    dates = (
+        f"{shares['before_first_day']} to {shares['before_last_day']},"
+        f" {shares['after_first_day']} to {shares['after_last_day']}"
+    )
+    raw = f"{number(shares['raw_before'])} to {number(shares['raw_after'])}"
+    parts: tuple[tuple[str, float, float | None, float | None], ...] = (
+        ("of it judge", shares["judge"], shares["judge_low"], shares["judge_high"]),
+        ("of it assistant", shares["assistant"], shares["assistant_low"], shares["assistant_high"]),
+        ("of it mix", shares["mix"], shares["mix_low"], shares["mix_high"]),
+    )
+    rows: list[list[object]] = [["traffic mean", raw, signed(shares["raw"]), None, counts, dates, None]]
+    rows += [
+        [name, None, signed(value), bounds(low, high), counts, dates, shares["method"]]
+        for name, value, low, high in parts
+    ]
+    return rows
+
+
+def _since(day: str | None, first: str | None, last: str | None) -> str | None:
+    if day is None:
+        return None
+    return f"since {day}" + (f" ({first} to {last})" if first is not None and first != last else "")
+
+
+def _footer(findings: Findings, current: Current) -> str:
+    computed = f"; computed {current.computed_utc[:16]}Z" if current.computed_utc else ""
+    level = f"{findings['settings']['level']:.0%} intervals"
+    return (
+        f"{current.app}, judge setup v{findings['setup']} ({findings['model_asked']}), {findings['first_day']} to"
+        f" {findings['last_day']} ({findings['zone']}); {level}{computed}"
+    )

@@ -1,0 +1,100 @@
+"""The newest analysis of an app, made anew where runs have finished since; and what to do where there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evaluator.cli.output import say
+from evaluator.cli.target import Target
+from evaluator.errors import StoreError
+from evaluator.store import read
+
+if TYPE_CHECKING:
+    from evaluator.analysis import AnalysisSettings
+    from evaluator.findings import Findings
+    from evaluator.store.db import Store
+
+
+@dataclass(frozen=True, kw_only=True)
+class Current:
+    """What is known of an app. ``ruler`` and ``findings`` are None before the first graded run."""
+
+    app: str
+    ruler: dict[str, Any] | None
+    findings: Findings | None
+    computed_utc: str | None
+
+
+def read_current(target: Target, store: Store) -> Current:
+    """Return the newest analysis of the app in question.
+
+    Raises:
+        UsageError: which app is meant is not clear.
+        StoreError: the database cannot be used.
+    """
+    app = target.app_in(store)
+    ruler = read.newest_ruler(store, app)
+    if ruler is None:
+        return Current(app=app, ruler=None, findings=None, computed_utc=None)
+    row = read.newest_analysis(store, app=app, ruler_id=ruler["ruler_id"], criterion=ruler["criterion"])
+    newest_run = _newest_graded_run(store, app, ruler["ruler_id"])
+    if newest_run is not None and (row is None or row["computed_utc"] < newest_run):
+        missing = "there is no analysis yet" if row is None else "runs have finished since the last analysis"
+        say(f"note: {missing}; it is made now")
+        findings = _analyse(target, store, app, ruler["ruler_id"], row)
+        return Current(app=app, ruler=ruler, findings=findings, computed_utc=None)
+    findings = None if row is None else row["payload"]
+    return Current(app=app, ruler=ruler, findings=findings, computed_utc=None if row is None else row["computed_utc"])
+
+
+def _newest_graded_run(store: Store, app: str, ruler_id: str) -> str | None:
+    """When the newest run with a score ended, None when there is none."""
+    ended = [
+        row["finished_utc"]
+        for row in read.runs(store, app)
+        if row["ruler_id"] == ruler_id
+        and row["finished_utc"] is not None
+        and row["n_scored_anchor"] + row["n_scored_traffic"] > 0
+    ]
+    return max(ended, default=None)
+
+
+def _analyse(target: Target, store: Store, app: str, ruler_id: str, last: dict[str, Any] | None) -> Findings:
+    from evaluator.analysis import analyse, analyse_and_store
+    from evaluator.clock import SystemClock
+
+    settings = _settings(target, last)
+    try:
+        return analyse_and_store(target.db, app=app, ruler_id=ruler_id, settings=settings, now=SystemClock().now())
+    except StoreError as error:  # a database that may only be read can be analysed all the same
+        say(f"note: the analysis cannot be kept ({error})")
+        return analyse(store, app=app, ruler_id=ruler_id, settings=settings)
+
+
+def _settings(target: Target, last: dict[str, Any] | None) -> AnalysisSettings:
+    """The configured settings, else those of the last analysis, else the defaults."""
+    from evaluator.analysis import AnalysisSettings
+
+    if target.config is not None:
+        from evaluator.clock import SystemClock
+        from evaluator.scoring.slot import analysis_settings
+
+        return analysis_settings(target.config, SystemClock().now())
+    if last is None:
+        return AnalysisSettings()
+    names = ("false_alarms_per_year", "smallest_change", "runs_per_year")
+    return AnalysisSettings(**{name: last["payload"]["settings"][name] for name in names})
+
+
+def next_step(store: Store, app: str) -> str:
+    """Say what is missing before there can be an answer, and the command that comes next."""
+    counts = read.counts(store, app)
+    if not counts["n_runs"]:
+        if not counts["n_answers"]:
+            return "There are no answers and no runs yet: `judgewatch import FILE`, then `judgewatch run once`."
+        return f"Nothing is graded yet ({counts['n_answers']:,} answers wait): `judgewatch run once`."
+    newest = read.runs(store, app, most=1)[0]
+    reasons = ", ".join(f"{n} {reason}" for reason, n in newest["reasons"].items())
+    why = f": {newest['message'] or reasons}" if newest["message"] or reasons else ""
+    return f"No run has a score yet; the last one, of {newest['slot_day']}, is {newest['status']}{why}."

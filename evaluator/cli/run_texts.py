@@ -1,0 +1,162 @@
+"""What runs say: the cost before, the outcome after. Words only; nothing is computed or run here."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from evaluator.cli.output import counted, put, put_json, say, usd
+from evaluator.cli.progress import duration
+
+if TYPE_CHECKING:
+    from evaluator.config import Config
+    from evaluator.findings import Findings
+    from evaluator.importing.spooled import SpoolReport
+    from evaluator.scoring.closing import RunReport
+    from evaluator.scoring.slot import SlotPreview, SlotReport
+
+
+# ---------------------------------------------------------------- before
+
+
+def put_preview(preview: SlotPreview, config: Config, *, as_json: bool) -> None:
+    """Print what a run would do and what the schedule costs."""
+    if as_json:
+        put_json(_preview_payload(preview))
+        return
+    plan = preview.plan
+    when = slot_text(preview.slot, config)
+    if plan.already_finished:
+        put(f"the run of {when} is finished; nothing is left to grade")
+    else:
+        calls = counted(plan.n_anchors + plan.n_traffic, "call")
+        what = f"{counted(plan.n_anchors, 'anchor')} and {counted(plan.n_traffic, 'answer')}"
+        put(f"the run of {when} would grade {what}: {calls}{_at_most(plan.most_usd)}")
+        _put_per_day(preview)
+    if plan.n_older_answers:
+        put(older_answers(plan.n_older_answers, config))
+    if preview.n_spooled_files:
+        put(f"{counted(preview.n_spooled_files, 'file')} of recorded answers are not fetched yet and not counted here")
+
+
+def _put_per_day(preview: SlotPreview) -> None:
+    anchors, traffic = preview.anchor_calls_a_day, preview.traffic_per_day
+    put(f"a day, anchors: {_calls(anchors)}{_at_most(preview.anchors_usd_a_day)}")
+    if traffic is None:
+        put("a day, traffic: no answers to tell it from yet")
+    else:
+        put(f"a day, traffic: {_calls(traffic)}{_at_most(preview.traffic_usd_a_day)}")
+    per_day = preview.usd_a_day
+    if per_day is None:
+        put("the price of the judge is not known or there are no answers yet, so no total is named")
+    else:
+        put(f"together at most {usd(per_day)} a day, {usd(per_day * preview.days_per_month)} a month, without retries")
+    if preview.usd_per_day is not None:
+        put(f"the budget ends a day at {usd(preview.usd_per_day)}")
+    if preview.calls_per_day is not None:
+        put(f"the budget ends a day at {counted(preview.calls_per_day, 'call')}")
+
+
+def _calls(n: float) -> str:
+    return counted(round(n), "call") if n >= 1 or n == 0 else f"{n:.2f} calls"
+
+
+def _at_most(amount: float | None) -> str:
+    return ", price unknown" if amount is None else f", at most {usd(amount)}"
+
+
+def _preview_payload(preview: SlotPreview) -> dict[str, Any]:
+    per_day = preview.usd_a_day
+    return {
+        "slot_utc": preview.slot.isoformat(),
+        **asdict(preview.plan),
+        "calls": preview.plan.n_anchors + preview.plan.n_traffic,
+        "most_usd_anchors": preview.anchors_usd,
+        "most_usd_traffic": preview.traffic_usd,
+        "runs_per_day": preview.runs_per_day,
+        "traffic_per_day": preview.traffic_per_day,
+        "most_usd_per_day": per_day,
+        "most_usd_per_month": None if per_day is None else per_day * preview.days_per_month,
+        "budget_usd_per_day": preview.usd_per_day,
+        "budget_calls_per_day": preview.calls_per_day,
+        "n_spooled_files": preview.n_spooled_files,
+    }
+
+
+# ---------------------------------------------------------------- after
+
+
+def put_report(report: SlotReport, config: Config, *, again: str, as_json: bool) -> None:
+    """Print what came of a run; ``again`` is the command that goes on with it if it was cut off."""
+    say_spool(report.spool)
+    run = report.run
+    if as_json:
+        put_json(_report_payload(report))
+    elif run.already_finished:
+        put(f"the run of {slot_text(run.slot_utc, config)} is finished already; there is nothing to do")
+    else:
+        put(f"run of {slot_text(run.slot_utc, config)}: {summary(replace(run, message=''), None)}")
+        if report.findings is not None:
+            put(report.findings["headline"])
+    if run.n_older_answers:
+        say(older_answers(run.n_older_answers, config))
+    if run.already_finished or run.status == "finished":
+        return
+    if report.finished:
+        say(f"note: {run.message}; what is left is not graded, which lowers the sample of those days")
+    else:
+        say(f"error: the run {'failed' if run.status == 'failed' else 'stopped'}: {run.message}")
+        say(f"`judgewatch {again}` goes on where it stopped")
+
+
+def summary(run: RunReport, findings: Findings | None) -> str:
+    """The outcome of a run in one line: with the headline where there is one, with the cause where it went wrong."""
+    if run.already_finished:
+        return "finished already"
+    reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(run.reasons.items(), key=lambda pair: -pair[1]))
+    unscored = f", {run.n_unscored:,} unscored" if run.n_unscored else ""
+    unscored += f" ({reasons})" if run.n_unscored and reasons else ""
+    left = f", {run.n_left:,} not tried" if run.n_left else ""
+    text = (
+        f"{run.status}, {counted(run.n_anchors, 'anchor')} and {counted(run.n_traffic, 'answer')}:"
+        f" {run.n_scored:,} scored{unscored}{left}; {counted(run.n_calls, 'call')}, {usd(run.spent_usd)},"
+        f" {duration(run.elapsed_s)}"
+    )
+    if run.message:
+        text += f"; {run.message}"
+    return text if findings is None else f"{text}. {findings['headline']}"
+
+
+def _report_payload(report: SlotReport) -> dict[str, Any]:
+    return {
+        **asdict(report.run),
+        "complete": report.finished or report.run.already_finished,
+        "headline": None if report.findings is None else report.findings["headline"],
+        "spool": None if report.spool is None else asdict(report.spool),
+    }
+
+
+def older_answers(n: int, config: Config) -> str:
+    """The hint about answers that lie before the window of a run."""
+    return (
+        f"{counted(n, 'older answer')} (before the last {counted(config.traffic.lookback_days, 'day')} with answers)"
+        " are not graded; `judgewatch run once --since DAY` takes them in"
+    )
+
+
+def say_spool(spool: SpoolReport | None) -> None:
+    """Tell what came from applications, and what could not be used."""
+    if spool is None or not spool.n_files:
+        return
+    known = f", {spool.n_known:,} known already" if spool.n_known else ""
+    say(f"recorded answers: {spool.n_new:,} new{known}, from {counted(spool.n_files, 'file')}")
+    for path, problem in zip(spool.set_aside, spool.problems, strict=True):
+        say(f"note: some recorded answers cannot be used and are kept in {path}: {problem}")
+
+
+def slot_text(slot: datetime | str, config: Config) -> str:
+    """A scheduled instant as the user's clock shows it."""
+    moment = datetime.fromisoformat(slot) if isinstance(slot, str) else slot
+    return f"{moment.astimezone(ZoneInfo(config.schedule.zone)):%Y-%m-%d %H:%M} {config.schedule.zone}"

@@ -1,0 +1,197 @@
+"""Takes files of answers into the store: all of them whole, or nothing; the same file twice adds nothing.
+
+Rows are read once and staged by the store as they come; a reject anywhere keeps everything out, unless rejects are to
+be skipped. Memory does not grow with the files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from evaluator.errors import StoreError
+from evaluator.importing.files import (
+    MOST_VALUES,
+    FileReport,
+    FilesReader,
+    KeptOutError,
+    Reading,
+    RejectLog,
+    count_rejects,
+)
+from evaluator.importing.preview import preview
+from evaluator.store import write
+from evaluator.store.db import Store, check_zone, open_store
+
+__all__ = ["MOST_VALUES", "FileReport", "ImportReport", "Reading", "RejectLog", "import_files"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportReport:
+    """What came of an import.
+
+    Attributes:
+        files: What each file held; empty when one of them could not be read to its end.
+        stored: Whether the answers are in the store; False after a dry run and where rejects kept them out.
+        created: Whether the database was made for it.
+        zone: Zone of the store's days.
+        n_new, n_known, n_versions: Added; there already; of the added, those under a known id with another text.
+        version_ids: Outside ids of the first of these.
+        n_without_time: Of the added, those that no day can count.
+        first_day, last_day: Days of the answers in the files.
+        tags: Number of values by tag, commonest tags first; ``MOST_VALUES`` stands for that many or more.
+    """
+
+    files: tuple[FileReport, ...]
+    stored: bool
+    created: bool
+    zone: str
+    n_new: int
+    n_known: int
+    n_versions: int
+    version_ids: tuple[str, ...]
+    n_without_time: int
+    first_day: str | None
+    last_day: str | None
+    tags: Mapping[str, int]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all files, rejects included."""
+        return sum(file.n_rows for file in self.files)
+
+    @property
+    def n_rejected(self) -> int:
+        """Rejects of all files."""
+        return sum(file.n_rejected for file in self.files)
+
+
+def import_files(
+    store_path: Path,
+    paths: Sequence[Path],
+    *,
+    app: str,
+    now: datetime,
+    day_zone: str | None = None,
+    naive_zone: str = "UTC",
+    reading: Reading | None = None,
+    rejects: RejectLog | None = None,
+    skip_bad: bool = False,
+    dry_run: bool = False,
+) -> ImportReport:
+    """Store the answers of files: all of them, or none.
+
+    Args:
+        store_path: The database; made, with its folder, when it is missing and there is something to store.
+        paths: The files.
+        app: The app the answers belong to.
+        now: Wall clock.
+        day_zone: Zone of the days of a new database, UTC when None; an existing database must agree with it.
+        naive_zone: Zone of times that name none.
+        reading: How the files are read otherwise; its own zone of naive times wins.
+        rejects: Receives the rows that cannot be used; without it they are only counted.
+        skip_bad: Store what can be read although some rows cannot.
+        dry_run: Only look: count what would be added, write nothing.
+
+    Raises:
+        DataFileError: a file cannot be used as a whole, or changed while it was read; nothing is stored.
+        StoreError: the database cannot be used; nothing is stored.
+        UsageError: an unknown zone, or another zone than that of the database.
+    """
+    zone = check_zone(day_zone or "UTC")
+    reading = reading or Reading(naive_zone=naive_zone)
+    with RejectLog() if rejects is None else nullcontext(rejects) as log:
+        reader = FilesReader(paths, app, reading, log, skip_bad=skip_bad)
+        if dry_run:
+            counts, zone = preview(reader, store_path, app, zone)
+            return _report(reader, counts, zone, created=False, stored=False)
+        return _store(reader, store_path, paths, app=app, day_zone=day_zone, now=now, reading=reading)
+
+
+def _store(
+    reader: FilesReader,
+    store_path: Path,
+    paths: Sequence[Path],
+    *,
+    app: str,
+    day_zone: str | None,
+    now: datetime,
+    reading: Reading,
+) -> ImportReport:
+    created = not store_path.exists()
+    zone, counts = check_zone(day_zone or "UTC"), None
+    try:
+        with _open_or_build(store_path, day_zone) as store:
+            zone = store.zone
+            counts = write.import_answers(
+                store,
+                app=app,
+                answers=reader.answers(),
+                path=", ".join(map(str, paths)),
+                file_sha256=reader.sha256,
+                # wanted before the rows are read; only where there may be some is it worth another reading
+                n_rejected=count_rejects(paths, reading) if reader.skip_bad else 0,
+                now=now,
+            )
+    except KeptOutError:
+        created = False
+    return _report(reader, counts, zone, created=created, stored=counts is not None)
+
+
+def _report(
+    reader: FilesReader, counts: write.ImportCounts | None, zone: ZoneInfo, *, created: bool, stored: bool
+) -> ImportReport:
+    first_day, last_day = reader.days(zone)
+    return ImportReport(
+        files=tuple(reader.files),
+        stored=stored,
+        created=created,
+        zone=zone.key,
+        n_new=counts.n_new if counts else 0,
+        n_known=counts.n_known if counts else 0,
+        n_versions=counts.n_versions if counts else 0,
+        version_ids=counts.version_ids if counts else (),
+        n_without_time=counts.n_without_time if counts else 0,
+        first_day=first_day,
+        last_day=last_day,
+        tags=reader.tags(),
+    )
+
+
+@contextmanager
+def _open_or_build(path: Path, zone: str | None) -> Iterator[Store]:
+    """Open the database; a missing one is built beside its place and put there when all went well.
+
+    So an import that stores nothing leaves nothing behind, and whoever finds the new database finds it whole.
+    """
+    if path.exists():
+        with open_store(path, zone=zone) as store:
+            yield store
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{path.name}.new-{os.getpid()}")
+    try:
+        with open_store(unfinished, zone=zone) as store:
+            yield store
+        _put_in_place(unfinished, path)
+    finally:
+        for suffix in ("", "-wal", "-shm"):
+            unfinished.with_name(unfinished.name + suffix).unlink(missing_ok=True)
+
+
+def _put_in_place(unfinished: Path, path: Path) -> None:
+    """Give a new database its name, unless another process made one of that name meanwhile."""
+    log = unfinished.with_name(unfinished.name + "-wal")
+    if log.exists() and log.stat().st_size:
+        raise StoreError(f"{path} could not be completed (is the disk full?); nothing is stored, import again")
+    try:
+        os.link(unfinished, path)
+    except FileExistsError as error:
+        raise StoreError(f"another program made {path} meanwhile; nothing is stored, import again") from error
+    except OSError:  # a file system without links
+        unfinished.rename(path)

@@ -1,0 +1,196 @@
+"""What a run will grade, decided and written down before its first call; and what a cut-off run left over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from evaluator.clock import Clock, day_of, utc_text
+from evaluator.config import TrafficConfig
+from evaluator.errors import UsageError
+from evaluator.judges.base import Judge
+from evaluator.records import Anchor, Item, Source, StopReason, UnscoredReason, content_hash
+from evaluator.scoring.budget import Limits
+from evaluator.scoring.sampler import TrafficSample, draw_traffic
+from evaluator.store import read, rollup, write
+from evaluator.store.db import Store, open_store
+from evaluator.store.write import PlannedItem, RunPlan
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings:
+    """All that a run needs to know beside the judge.
+
+    ``kind`` is "all", "anchors" or "traffic"; ``segment_keys`` as in ``rollup.choose_segment_keys``.
+    """
+
+    store_path: Path
+    app: str
+    zone: str | None
+    anchor_set_name: str
+    anchors: Sequence[Anchor]
+    traffic: TrafficConfig
+    limits: Limits
+    concurrency: int
+    slot: datetime
+    kind: str = "all"
+    since: str | None = None
+    segment_keys: Sequence[tuple[str, str]] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanPreview:
+    """What a run would do, before any call."""
+
+    n_anchors: int
+    n_traffic: int
+    n_days: int
+    n_older_answers: int
+    most_usd: float | None
+    already_finished: bool
+
+
+def check_kind(kind: str) -> str:
+    """Return a known kind of run.
+
+    Raises:
+        UsageError: an unknown one.
+    """
+    if kind not in ("all", "anchors", "traffic"):
+        raise UsageError(f"unknown kind of run {kind!r}; use all, anchors or traffic")
+    return kind
+
+
+def preview_run(settings: RunSettings, judge: Judge) -> PlanPreview:
+    """Plan a run without writing its plan or calling the judge.
+
+    Raises:
+        JudgewatchError: the store cannot be used.
+    """
+    with open_store(settings.store_path, zone=settings.zone) as store:
+        existing = read.run_at(store, settings.app, judge.ruler.ruler_id, utc_text(settings.slot))
+        if existing is not None:
+            left = [] if existing["status"] == "finished" else worth_grading(read.run_left(store, existing["run_id"]))
+            ids = [row["item_id"] for row in left]
+            n_anchors = sum(row["source"] == Source.ANCHOR for row in left)
+            sample_days, n_older = 0, 0
+            finished = existing["status"] == "finished"
+        else:
+            sample = _sample(store, settings, judge)
+            anchors = settings.anchors if settings.kind != "traffic" else ()
+            n_anchors, sample_days, n_older, finished = len(anchors), len(sample.days), sample.n_older, False
+            ids = [item.item_id for item in sample.items]
+        items: list[Item] = list(read.load_items(store, ids).values())
+        if existing is None and settings.kind != "traffic":
+            items += [anchor.item for anchor in settings.anchors]
+    n_traffic = len(ids) - n_anchors if existing is not None else len(ids)
+    return PlanPreview(
+        n_anchors=n_anchors,
+        n_traffic=n_traffic,
+        n_days=sample_days,
+        n_older_answers=n_older,
+        most_usd=judge.plan_cost(items),
+        already_finished=finished,
+    )
+
+
+def open_run(store: Store, settings: RunSettings, judge: Judge, clock: Clock) -> tuple[RunPlan, int, bool]:
+    """Find the slot's run or plan a new one: (plan, answers before the window, whether it is finished)."""
+    now = clock.now()
+    ruler = judge.ruler
+    slot_utc = utc_text(settings.slot)
+    if write.register_ruler(store, app=settings.app, ruler=ruler, now=now):
+        _note_new_setup(store, settings, ruler.ruler_id)
+    existing = read.run_at(store, settings.app, ruler.ruler_id, slot_utc)
+    if existing is not None:
+        plan = _plan_of(existing)
+        if existing["status"] == "finished":
+            return plan, 0, True
+        write.reopen_run(store, plan.run_id)
+        return plan, 0, False
+    _close_older_runs(store, settings, clock)
+    rollup.choose_segment_keys(store, settings.app, settings.segment_keys)
+    set_id = write.save_anchor_set(
+        store, app=settings.app, name=settings.anchor_set_name, anchors=settings.anchors, now=now
+    )
+    sample = _sample(store, settings, judge)
+    anchors = () if settings.kind == "traffic" else settings.anchors
+    items = tuple(
+        PlannedItem(item_id=write.anchor_item_id(settings.app, anchor), source=Source.ANCHOR, inclusion_probability=1.0)
+        for anchor in anchors
+    )
+    plan = RunPlan(
+        run_id=content_hash("run", settings.app, ruler.ruler_id, slot_utc),
+        app=settings.app,
+        ruler_id=ruler.ruler_id,
+        anchor_set_id=set_id if anchors else None,
+        slot_utc=slot_utc,
+        slot_day=day_of(settings.slot, store.zone).isoformat(),
+        kind=settings.kind,
+        items=items + sample.items,
+        sampled_days=sample.days,
+    )
+    write.begin_run(store, plan, now=now)
+    return plan, sample.n_older, False
+
+
+def _sample(store: Store, settings: RunSettings, judge: Judge) -> TrafficSample:
+    if settings.kind == "anchors":
+        return TrafficSample(items=(), days=(), n_older=0, oldest_day=None)
+    return draw_traffic(
+        store,
+        app=settings.app,
+        ruler_id=judge.ruler.ruler_id,
+        traffic=settings.traffic,
+        slot_day=day_of(settings.slot, store.zone).isoformat(),
+        since=settings.since,
+    )
+
+
+def _plan_of(row: read.Row) -> RunPlan:
+    """The stored run as a plan; its items are read from the store, so none are listed."""
+    names = ("run_id", "app", "ruler_id", "anchor_set_id", "slot_utc", "slot_day", "kind")
+    return RunPlan(**{name: row[name] for name in names}, items=(), sampled_days=())
+
+
+def _close_older_runs(store: Store, settings: RunSettings, clock: Clock) -> None:
+    """Close runs of earlier slots that were cut off: their sample ends where they ended."""
+    for row in read.open_runs(store, settings.app):
+        write.give_up_rest(store, row["run_id"])
+        reason = None if row["status"] == "stopped" else StopReason.INTERRUPTED
+        message = row["message"] or "cut off, and not taken up again before the next scheduled run"
+        write.close_abandoned_run(store, row["run_id"], stop_reason=reason, message=message, now=clock.now())
+
+
+def _note_new_setup(store: Store, settings: RunSettings, ruler_id: str) -> None:
+    """Mark the change on purpose from one judge setup to the next."""
+    setups = read.rulers(store, settings.app)
+    new = next(row for row in setups if row["ruler_id"] == ruler_id)
+    if new["position"] == 1:
+        return
+    old = next(row for row in setups if row["position"] == new["position"] - 1)
+    parts = {
+        "model": ("model_asked",),
+        "rubric": ("rubric_id",),
+        "prompt": ("prompt_template",),
+        "parameters": ("parameters_json", "output_mode"),
+    }
+    changed = [name for name, columns in parts.items() if any(old[column] != new[column] for column in columns)]
+    write.add_event(
+        store,
+        app=settings.app,
+        at=settings.slot,
+        kind="setup",
+        text=f"judge setup v{new['position']}: {' and '.join(changed) or 'settings'} changed",
+        by_whom="scorer",
+        ruler_id=ruler_id,
+    )
+
+
+def worth_grading(rows: Sequence[read.Row]) -> list[read.Row]:
+    """Items without a verdict, and those whose verdict failed in a way that may pass."""
+    return [
+        row for row in rows if row["unscored_reason"] is None or UnscoredReason(row["unscored_reason"]).is_transient
+    ]

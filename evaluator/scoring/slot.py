@@ -1,0 +1,271 @@
+"""One scheduled run from end to end: fetch what applications recorded, grade, analyse. Prints nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from evaluator.analysis import AnalysisSettings, analyse_and_store
+from evaluator.clock import Clock, parse_utc
+from evaluator.config import Config
+from evaluator.findings import Findings
+from evaluator.importing.spooled import SpoolReport, count_waiting, import_spooled
+from evaluator.judges.base import Judge
+from evaluator.records import StopReason
+from evaluator.scoring.closing import Progress, RunReport
+from evaluator.scoring.plan import PlanPreview, RunSettings, preview_run
+from evaluator.scoring.runner import run_once
+from evaluator.scoring.schedule import runs_per_year
+from evaluator.scoring.setup import build_judge, run_settings, schedule_zone
+from evaluator.store import read
+from evaluator.store.db import open_store
+
+DAYS_PER_YEAR = 365.25
+DAYS_PER_MONTH = DAYS_PER_YEAR / 12
+_OF_THE_ADDRESS = frozenset({StopReason.NOT_AN_API, StopReason.UNREACHABLE})
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlotReport:
+    """What came of a scheduled run. ``spool`` is None without a spool folder, ``findings`` where nothing is graded."""
+
+    run: RunReport
+    spool: SpoolReport | None
+    findings: Findings | None
+
+    @property
+    def finished(self) -> bool:
+        """Whether all went well; a day's budget that is used up is as planned."""
+        return self.run.status == "finished" or (
+            self.run.status == "stopped" and self.run.stop_reason is StopReason.BUDGET
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlotPreview:
+    """What a scheduled run would do and, at that rate, what the schedule costs.
+
+    Money is the most that can be spent, without retries; None when no price is known. ``traffic_per_day`` is None while
+    there are no answers to tell it from. ``n_spooled_files`` wait to be fetched and are not counted in.
+    """
+
+    slot: datetime
+    plan: PlanPreview
+    anchors_usd: float | None
+    traffic_usd: float | None
+    runs_per_day: float
+    traffic_per_day: float | None
+    usd_per_day: float | None
+    calls_per_day: int | None
+    n_spooled_files: int
+
+    @property
+    def anchor_calls_a_day(self) -> float:
+        """Anchors to grade on an ordinary day."""
+        return self.plan.n_anchors * self.runs_per_day
+
+    @property
+    def anchors_usd_a_day(self) -> float | None:
+        """Most that the anchors of an ordinary day can cost."""
+        return None if self.anchors_usd is None else self.anchors_usd * self.runs_per_day
+
+    @property
+    def usd_a_day(self) -> float | None:
+        """Most that an ordinary day can cost, within the budget; None while a part of it is not known."""
+        anchors, traffic = self.anchors_usd_a_day, self.traffic_usd_a_day
+        if anchors is None or traffic is None:
+            return None
+        total = anchors + traffic
+        return total if self.usd_per_day is None else min(total, self.usd_per_day)
+
+    @property
+    def days_per_month(self) -> float:
+        """Length of the month that costs are named for."""
+        return DAYS_PER_MONTH
+
+    @property
+    def traffic_usd_a_day(self) -> float | None:
+        """Most that the answers of an ordinary day can cost."""
+        if self.traffic_usd is None or self.traffic_per_day is None or not self.plan.n_traffic:
+            return None
+        return self.traffic_usd / self.plan.n_traffic * self.traffic_per_day
+
+
+def analysis_settings(config: Config, now: datetime) -> AnalysisSettings:
+    """What the configuration says about alarms."""
+    return AnalysisSettings(
+        false_alarms_per_year=config.alarms.false_alarms_per_year,
+        smallest_change=config.alarms.smallest_change,
+        runs_per_year=runs_per_year(config.schedule.cron, schedule_zone(config), now),
+    )
+
+
+async def preview_slot(
+    config: Config, *, slot: datetime, kind: str = "all", since: str | None = None, now: datetime
+) -> SlotPreview:
+    """Plan a run and its cost without a call.
+
+    Raises:
+        JudgewatchError: the configuration, a file it names, or the store cannot be used.
+    """
+    judge, rubric = build_judge(config)
+    try:
+        settings = run_settings(config, rubric, slot=slot, kind=kind, since=since)
+        plan = preview_run(settings, judge)
+        anchors_usd, traffic_usd = _apart(plan, settings, judge)
+    finally:
+        await judge.close()
+    spool = spool_path(config)
+    return SlotPreview(
+        slot=slot,
+        plan=plan,
+        anchors_usd=anchors_usd,
+        traffic_usd=traffic_usd,
+        runs_per_day=runs_per_year(config.schedule.cron, schedule_zone(config), now) / DAYS_PER_YEAR,
+        traffic_per_day=_traffic_per_day(config, plan),
+        usd_per_day=config.budget.usd_per_day,
+        calls_per_day=config.budget.calls_per_day,
+        n_spooled_files=0 if spool is None else count_waiting(spool),
+    )
+
+
+def _apart(plan: PlanPreview, settings: RunSettings, judge: Judge) -> tuple[float | None, float | None]:
+    """Split the most a plan can cost into anchors and traffic; a plan that was cut off has a share of its anchors."""
+    all_anchors = judge.plan_cost([anchor.item for anchor in settings.anchors])
+    if plan.most_usd is None or all_anchors is None:
+        return None, None
+    anchors = min(plan.most_usd, all_anchors * plan.n_anchors / max(1, len(settings.anchors)))
+    return anchors, plan.most_usd - anchors
+
+
+def _traffic_per_day(config: Config, plan: PlanPreview) -> float | None:
+    if plan.n_days:
+        return plan.n_traffic / plan.n_days
+    return config.traffic.answers_per_day
+
+
+async def grade_slot(
+    config: Config,
+    *,
+    slot: datetime,
+    clock: Clock,
+    kind: str = "all",
+    since: str | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    stop: asyncio.Event | None = None,
+) -> SlotReport:
+    """Fetch recorded answers, grade what the slot plans, analyse what came of it.
+
+    Args:
+        config: The configuration.
+        slot: The scheduled instant.
+        clock: Wall clock.
+        kind: "all", "anchors" or "traffic".
+        since: First answered day to take; None for the configured window.
+        on_progress: Called after every item.
+        stop: Set from outside to end early.
+
+    Raises:
+        LeaseHeldError: another scorer works on this app.
+        JudgewatchError: the configuration, a file it names, or the store cannot be used.
+    """
+    judge, rubric = build_judge(config)
+    try:
+        settings = run_settings(config, rubric, slot=slot, kind=kind, since=since)
+        spool = await asyncio.to_thread(fetch_spooled, config, clock.now())
+        async with _linked(stop) as run_stop:
+            run = await run_once(settings, judge, clock=clock, on_progress=on_progress, stop=run_stop)
+        ruler_id = judge.ruler.ruler_id
+    finally:
+        await judge.close()
+    if run.message:
+        run = replace(run, message=explain_stop(run, config))
+    graded = not run.already_finished and run.n_scored > 0
+    findings = await asyncio.to_thread(_analyse, config, ruler_id, clock.now()) if graded else None
+    return SlotReport(run=run, spool=spool, findings=findings)
+
+
+@asynccontextmanager
+async def _linked(stop: asyncio.Event | None) -> AsyncIterator[asyncio.Event]:
+    """An event for one run, set with the outer one: a run that lost its lease must not end what comes after it."""
+    inner = asyncio.Event()
+
+    async def forward(outer: asyncio.Event) -> None:
+        await outer.wait()
+        inner.set()
+
+    link = None if stop is None else asyncio.create_task(forward(stop))
+    try:
+        yield inner
+    finally:
+        if link is not None:
+            link.cancel()
+            await asyncio.gather(link, return_exceptions=True)
+
+
+def _analyse(config: Config, ruler_id: str, now: datetime) -> Findings:
+    return analyse_and_store(
+        config.store_path, app=config.app.name, ruler_id=ruler_id, settings=analysis_settings(config, now), now=now
+    )
+
+
+def fetch_spooled(config: Config, now: datetime) -> SpoolReport | None:
+    """Store what applications have recorded in the configured folder; None when none is configured.
+
+    Raises:
+        JudgewatchError: the folder or the store cannot be used.
+    """
+    folder = spool_path(config)
+    if folder is None:
+        return None
+    return import_spooled(
+        folder,
+        store_path=config.store_path,
+        app=config.app.name,
+        day_zone=config.schedule.zone,
+        naive_zone=config.traffic.naive_zone,
+        now=now,
+    )
+
+
+async def check_setup(config: Config, *, now: datetime) -> None:
+    """Make everything that a run needs once, so that what cannot work is refused before the waiting begins.
+
+    Raises:
+        JudgewatchError: the configuration, a file it names, or the store cannot be used.
+    """
+    judge, rubric = build_judge(config)
+    await judge.close()
+    run_settings(config, rubric, slot=now)
+
+
+def newest_finished_slot(config: Config) -> datetime | None:
+    """Return the newest slot whose run is finished; None when there is none.
+
+    Raises:
+        StoreError: the database cannot be used.
+    """
+    with open_store(config.store_path, zone=config.schedule.zone) as store:
+        finished = [row["slot_utc"] for row in read.runs(store, config.app.name) if row["status"] == "finished"]
+    return parse_utc(max(finished)) if finished else None
+
+
+def explain_stop(run: RunReport, config: Config) -> str:
+    """Say which setting stands behind the end of a run, where the message does not name it."""
+    judge = config.judge
+    if run.stop_reason is StopReason.AUTH:
+        return f"{run.message} (the key comes from {judge.api_key_env or 'nowhere'}: judge.api_key_env)"
+    if run.stop_reason is StopReason.MODEL_NOT_FOUND and judge.model not in run.message:
+        return f"judge.model = {judge.model!r}: {run.message}"
+    if run.stop_reason in _OF_THE_ADDRESS and judge.base_url not in run.message:
+        return f"judge.base_url = {judge.base_url!r}: {run.message}"
+    return run.message
+
+
+def spool_path(config: Config) -> Path | None:
+    """The configured folder of recorded answers, None when there is none."""
+    return None if config.traffic.spool is None else config.folder / config.traffic.spool
