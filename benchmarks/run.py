@@ -12,6 +12,7 @@ import platform
 from pathlib import Path
 
 # each of these registers its budgets when it is imported; the order is that of the table
+import analysis  # noqa: F401
 import importing  # noqa: F401
 import scorer  # noqa: F401
 import startup  # noqa: F401

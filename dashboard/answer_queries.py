@@ -16,10 +16,15 @@ PAGE_SIZE = 50
 
 
 class AnswerList(NamedTuple):
-    """One page of a list of answers: its rows, how many there are in all, and the neighbours beyond the page."""
+    """One page of a list of answers: its rows, how many there are in all, and the neighbours beyond the page.
+
+    ``page`` is the page shown: the last one where a link asks for a page that is not there any more.
+    """
 
     rows: list[Row]
     total: int
+    page: int
+    n_pages: int
     before: Row | None
     after: Row | None
 
@@ -58,10 +63,12 @@ def segment_of(key: StoreKey, app: str, segment_id: int | None) -> Row | None:
 @cached
 def list_answers(key: StoreKey, setup: Setup, where: AnswerFilter, order: str, page: int) -> AnswerList:
     """One page of the answers that pass a filter; each row also has ``tags``."""
-    skip = (page - 1) * PAGE_SIZE
-    lead = 1 if skip else 0
     with opened(key) as store:
         total = read.count_answers(store, app=setup.app, ruler_id=setup.ruler_id, where=where)
+        n_pages = max(1, -(-total // PAGE_SIZE))
+        page = min(page, n_pages)
+        skip = (page - 1) * PAGE_SIZE
+        lead = 1 if skip else 0  # one row more on either side, for the neighbours of the first and the last
         rows = read.list_answers(
             store,
             app=setup.app,
@@ -78,6 +85,8 @@ def list_answers(key: StoreKey, setup: Setup, where: AnswerFilter, order: str, p
     return AnswerList(
         rows=shown,
         total=total,
+        page=page,
+        n_pages=n_pages,
         before=rows[0] if lead and rows else None,
         after=rows[lead + PAGE_SIZE] if len(rows) > lead + PAGE_SIZE else None,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.answer_queries import AnswerList, OpenAnswer, open_answer
-from dashboard.choices import choose, current_view
+from dashboard.choices import choose
 from dashboard.components import heading, render_problem, render_text, score_text, small
 from dashboard.queries import Row
 from dashboard.scope import Problem, Scope
@@ -23,8 +23,9 @@ def render_answer(scope: Scope, item_id: str, found: AnswerList) -> None:
         render_problem(Problem(title="There is no such answer", text=f"Nothing is stored under {item_id}."))
         return
     item = opened.item
-    heading("Anchor " + item["anchor"]["anchor_id"] if item["anchor"] else "Answer", 2)
-    small(_facts(item, scope))
+    with st.container(gap="xsmall"):
+        heading("Anchor " + item["anchor"]["anchor_id"] if item["anchor"] else "Answer", 2)
+        small(_facts(item, scope))
     left, right = st.columns(2, gap="medium")
     with left:
         heading("Question", 4)
@@ -85,15 +86,17 @@ def _verdict(verdict: Row, scope: Scope, *, first: bool) -> None:
     with st.container(border=True):
         line = st.container(horizontal=True, vertical_alignment="center", gap="medium")
         with line:
-            heading(score_text(verdict["score"], verdict["scale_max"]), 4)
+            heading(score_text(verdict["score"], verdict["scale_max"]), 4, width="content")
             small(_verdict_line(verdict))
         if verdict["score"] is None:
             st.text(f"No score: {reason(verdict['unscored_reason'])}. {verdict['detail']}".strip())
         if verdict["explanation"]:
             st.text(verdict["explanation"])
-        for name in ("strengths", "weaknesses"):
-            if verdict[name]:
-                st.text(f"{name.capitalize()}: " + "; ".join(verdict[name]))
+        named = [
+            f"{name.capitalize()}: " + "; ".join(verdict[name]) for name in ("strengths", "weaknesses") if verdict[name]
+        ]
+        if named:
+            st.text("\n".join(named))
         if first or verdict["raw_reply"]:
             with st.expander("Raw reply and cost"):
                 small(_cost_line(verdict, scope))
@@ -143,16 +146,18 @@ def _navigation(item_id: str, found: AnswerList) -> None:
 
 
 def neighbours(item_id: str, found: AnswerList) -> tuple[tuple[str, int] | None, tuple[str, int] | None]:
-    """The answers before and after one in the list: (item id, pages to turn); None where there is none."""
+    """The answers before and after one in the list: (item id, its page); None where there is none."""
     ids = [row["item_id"] for row in found.rows]
     if item_id not in ids:
         return None, None
     place = ids.index(item_id)
-    before = (ids[place - 1], 0) if place else (found.before["item_id"], -1) if found.before else None
-    after = (ids[place + 1], 0) if place + 1 < len(ids) else (found.after["item_id"], 1) if found.after else None
+    here = found.page
+    before = (ids[place - 1], here) if place else (found.before["item_id"], here - 1) if found.before else None
+    last = place + 1 == len(ids)
+    after = (ids[place + 1], here) if not last else (found.after["item_id"], here + 1) if found.after else None
     return before, after
 
 
 def _go(target: tuple[str, int] | None) -> None:
     if target is not None:
-        choose(item=target[0], page=current_view().page + target[1])
+        choose(item=target[0], page=target[1])

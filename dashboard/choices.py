@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -55,6 +55,7 @@ def pick_one(
     *,
     wording: Callable[[Any], str] = str,
     help: str | None = None,  # noqa: A002 - the name Streamlit gives it
+    width: int | Literal["stretch"] = "stretch",
 ) -> None:
     """A drop-down bound to the choice ``name`` of the view; ``ANY`` among the options takes the choice back."""
     key = f"pick_{name}"
@@ -66,6 +67,7 @@ def pick_one(
         key=key,
         format_func=wording,
         help=help,
+        width=width,
         on_change=_picked,
         args=(name, key, _STARTS_LIST_ANEW),
     )
@@ -82,7 +84,7 @@ def pick_switch(label: str, name: str, options: Sequence[Any], current: Any, *, 
         format_func=wording,
         required=True,
         on_change=_picked,
-        args=(name, key, {**_STARTS_LIST_ANEW}),
+        args=(name, key, _STARTS_LIST_ANEW),
     )
 
 
@@ -102,10 +104,12 @@ def pick_text(label: str, name: str, current: str | None, *, placeholder: str) -
 
 def pick_period(current: tuple[str, str], available: tuple[str, str]) -> None:
     """Two dates for the period, within the days there are; the end day is included as a whole."""
-    key = "pick_period"
     first, last = (date.fromisoformat(day) for day in available)
-    chosen = [min(max(date.fromisoformat(day), first), last) for day in current]
-    st.session_state[key] = tuple(sorted(chosen))
+    start, end = (min(max(date.fromisoformat(day), first), last) for day in current)
+    # one widget for each period: a calendar that closes late sends the dates it showed, and must not undo a choice
+    # that was made elsewhere meanwhile
+    key = f"pick_period_{start}_{end}"
+    st.session_state[key] = (start, end)
     st.date_input(
         "Period, both days included",
         key=key,
@@ -113,12 +117,13 @@ def pick_period(current: tuple[str, str], available: tuple[str, str]) -> None:
         max_value=last,
         format="YYYY-MM-DD",
         on_change=_picked_period,
-        args=(key,),
+        args=(key, (start, end)),
     )
 
 
-def _picked_period(key: str) -> None:
+def _picked_period(key: str, shown: tuple[date, date]) -> None:
     found = st.session_state[key]
-    if isinstance(found, tuple) and len(found) == 2:  # after the first of two clicks there is only one date
+    # after the first of two clicks there is only one date
+    if isinstance(found, tuple) and len(found) == 2 and found != shown:
         first, last = found
         choose(first_day=first.isoformat(), last_day=last.isoformat(), day=None, **_STARTS_LIST_ANEW)

@@ -96,6 +96,7 @@ def render_table(
     file_name: str,
     key: str,
     numbers: Iterable[str] = (),
+    wide: Iterable[str] = (),
 ) -> None:
     """A table with a button that downloads it as CSV.
 
@@ -105,8 +106,10 @@ def render_table(
         file_name: Name of the downloaded file.
         key: Key of the table.
         numbers: Columns to show with two decimals.
+        wide: Columns of text that need room.
     """
-    config = {name: st.column_config.NumberColumn(columns[name], format="%.2f") for name in numbers}
+    config: dict[str, Any] = {name: st.column_config.NumberColumn(columns[name], format="%.2f") for name in numbers}
+    config |= {name: st.column_config.TextColumn(columns[name], width="medium") for name in wide}
     cells = [{title: row.get(name) for name, title in columns.items()} for row in rows]
     st.dataframe(
         cells,
@@ -142,9 +145,14 @@ def require_days(scope: Scope) -> tuple[str, str]:
             render_no_verdicts(scope)
         else:
             render_problem(Problem(title="Nothing in this period", text=no_days_text(scope)))
-            st.button("Show the newest days", on_click=_newest_days, key="newest_days", type="primary")
+            newest_days_button()
         st.stop()
     return scope.period
+
+
+def newest_days_button() -> None:
+    """A button that takes the chosen period back."""
+    st.button("Show the newest days", on_click=_newest_days, key="newest_days", type="primary")
 
 
 def _newest_days() -> None:

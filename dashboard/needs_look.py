@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from dashboard.filters import View
 from dashboard.queries import Row
-from dashboard.wording import bounds, change, count, number, segment
 from dashboard.wording import day as day_text
+from dashboard.wording import segment
 from evaluator.findings import Findings, SegmentFinding
 
 MOST_LOOKS = 6
@@ -40,36 +40,17 @@ def looks(findings: Findings | None, runs: Sequence[Row], view: View) -> list[Lo
 
 
 def _from_analysis(findings: Findings, view: View) -> list[Look]:
-    """The analysis's sentences, each led to the segment it names; flagged segments without one get their own."""
-    left = {s["segment_id"]: s for s in findings["segments"] if s["stands_out"] or s["state"] == "changed"}
-    found = []
-    for sentence in findings["needs_a_look"]:
-        # the longest name first: "billing · de" is named by a sentence that "billing" alone would fit too
-        candidates = sorted(left.values(), key=lambda s: -len(s["value"] + s["value2"]))
-        named = next((s for s in candidates if _is_named(s, sentence)), None)
-        if named is None:
-            found.append(Look(text=sentence, page="", view=view, label=""))
-        else:
-            del left[named["segment_id"]]
-            found.append(_segment_look(sentence, named, view))
-    return found + [_segment_look(segment_sentence(s), s, view) for s in left.values()]
+    """The analysis's sentences, each led to the segment it begins with."""
+    return [_led(sentence, _named(findings["segments"], sentence), view) for sentence in findings["needs_a_look"]]
 
 
-def _is_named(found: SegmentFinding, sentence: str) -> bool:
-    return bool(found["value"]) and found["value"] in sentence and found["value2"] in sentence
+def _led(sentence: str, found: SegmentFinding | None, view: View) -> Look:
+    if found is None:
+        return Look(text=sentence, page="", view=view, label="")
+    return Look(text=sentence, page="segments", view=view.but(segment=found["segment_id"]), label="See this segment")
 
 
-def _segment_look(text: str, found: SegmentFinding, view: View) -> Look:
-    return Look(text=text, page="segments", view=view.but(segment=found["segment_id"]), label="See this segment")
-
-
-def segment_sentence(found: SegmentFinding) -> str:
-    """A flagged segment in one line: score, interval, n, since when."""
-    parts = [f"{segment(found['value'], found['value2'])}  {number(found['mean'])}"]
-    parts.append(f"{bounds(found['mean_low'], found['mean_high'])}, n {count(found['n'])}".lstrip(", "))
-    if found["state"] == "changed" and found["since_day"] is not None:
-        parts.append(f"{change(found['estimate'])} since {day_text(found['since_day'])}")
-    if found["stands_out"]:
-        below = (found["against_rest"] or 0.0) < 0
-        parts.append("below the rest" if below else "above the rest")
-    return "; ".join(part for part in parts if part)
+def _named(segments: Sequence[SegmentFinding], sentence: str) -> SegmentFinding | None:
+    """The segment whose name a sentence begins with; of two with one name the one that is flagged."""
+    named = [s for s in segments if sentence.startswith(segment(s["value"], s["value2"]) + ":")]
+    return next((s for s in named if s["stands_out"] or s["state"] == "changed"), named[0] if named else None)

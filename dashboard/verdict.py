@@ -10,10 +10,10 @@ from typing import Literal
 
 from dashboard import queries
 from dashboard.scope import Scope
-from dashboard.wording import bounds, change, count, counted, money, number
+from dashboard.wording import bounds, change, count, counted, money, number, reasons
 from dashboard.wording import day as day_text
 from dashboard.wording import days as days_text
-from evaluator.findings import Findings, Shares
+from evaluator.findings import Shares
 
 Tone = Literal["quiet", "unknown", "look"]
 Arrow = Literal["up", "down", "off"]
@@ -40,8 +40,13 @@ class Tile:
     remark: str = ""
 
 
-def verdict_words(findings: Findings | None) -> Words:
-    """The analysis's own words; before the first analysis, that the judge is being learnt."""
+def verdict_words(scope: Scope, period: tuple[str, str]) -> Words:
+    """The analysis's own words, unless no answer has a score; before the first analysis, that the judge is learnt."""
+    findings = scope.findings
+    if findings is None or findings["tone"] == "unknown":
+        failed = _all_failed(scope, period)
+        if failed is not None:
+            return failed
     if findings is None:
         return Words(
             headline="Learning how this judge scores",
@@ -52,6 +57,30 @@ def verdict_words(findings: Findings | None) -> Words:
             tone="unknown",
         )
     return Words(headline=findings["headline"], sentences=list(findings["sentences"]), tone=findings["tone"])
+
+
+def _all_failed(scope: Scope, period: tuple[str, str]) -> Words | None:
+    """What to say when there are verdicts on answers and none has a score."""
+    days = queries.traffic_days(scope.key, scope.setup, *period)
+    n_unscored = int(days["n_unscored"].sum())
+    if not n_unscored or int(days["n"].sum()):
+        return None
+    return Words(
+        headline="No score yet: every verdict failed",
+        sentences=[
+            f"0 of {counted(n_unscored, 'graded answer')} have a score: {reasons_of(scope, period)}.",
+            "Next step: judgewatch doctor makes one call to the judge and says what is wrong.",
+        ],
+        tone="look",
+    )
+
+
+def reasons_of(scope: Scope, period: tuple[str, str]) -> str:
+    """Why answers of a period have no score, with counts."""
+    found: dict[str, int] = {}
+    for row in queries.unscored(scope.key, scope.setup, *period):
+        found[row["unscored_reason"]] = found.get(row["unscored_reason"], 0) + row["n"]
+    return reasons(found)
 
 
 def tiles(scope: Scope, period: tuple[str, str]) -> list[Tile]:

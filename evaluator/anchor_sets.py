@@ -1,10 +1,12 @@
 """Anchor sets and rubrics from their files. A file with a fault is refused whole: the message names file, line, field
-and fix."""
+and fix.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,6 @@ from evaluator.errors import DataFileError
 from evaluator.records import Anchor, Item, Rubric, RubricLevel
 from evaluator.resources import anchor_set_path, rubric_path
 
-MIN_ANCHORS_FOR_DRIFT = 10
 _ANCHOR_FIELDS = {
     "anchor_id": "a name of its own",
     "inputs": "the question",
@@ -25,6 +26,8 @@ _ANCHOR_FIELDS = {
     "tags": "an object of texts",
 }
 _REQUIRED = ("anchor_id", "inputs", "outputs")
+_FAULTS_NAMED = 20
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # no database and no request can carry it
 _RUBRIC_FIELDS = frozenset({"name", "version", "criterion", "question", "scale", "levels", "aspects"})
 
 
@@ -36,11 +39,11 @@ def load_rubric(name: str, *, folder: Path = Path()) -> Rubric:
     """
     path = _find(name, folder, ".json", rubric_path)
     try:
-        body = json.loads(path.read_text("utf-8-sig"))
+        body = _load_json(path.read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise DataFileError(f"rubric {path} cannot be read: {error}") from error
-    except json.JSONDecodeError as error:
-        raise DataFileError(f"rubric {path} is not valid JSON: {error}") from error
+    except ValueError as error:
+        raise DataFileError(f"rubric {path}: {error}") from error
     if not isinstance(body, dict):
         raise DataFileError(f"rubric {path}: an object with name, question, scale and levels is needed")
     return parse_rubric(body, str(path))
@@ -54,37 +57,53 @@ def parse_rubric(body: Mapping[str, Any], where: str) -> Rubric:
     """
     unknown = sorted(set(body) - _RUBRIC_FIELDS)
     if unknown:
-        raise DataFileError(f"rubric {where}: unknown field {unknown[0]!r}; known are {', '.join(sorted(_RUBRIC_FIELDS))}")
+        known = ", ".join(sorted(_RUBRIC_FIELDS))
+        raise DataFileError(f"rubric {where}: unknown field {unknown[0]!r}; known are {known}")
     try:
-        low, high = _number(body["scale"]["min"]), _number(body["scale"]["max"])
-        levels = tuple(
-            RubricLevel(score=_number(level["score"]), name=str(level["name"]), description=str(level["description"]))
-            for level in body["levels"]
-        )
-        aspects = tuple((str(part["name"]), str(part["description"])) for part in body.get("aspects", ()))
         rubric = Rubric(
-            name=str(body["name"]),
-            criterion=str(body.get("criterion", "overall")),
-            question=str(body["question"]),
-            scale_min=low,
-            scale_max=high,
-            levels=tuple(sorted(levels, key=lambda level: level.score)),
-            aspects=aspects,
+            name=_text(body["name"], "name"),
+            criterion=_text(body.get("criterion", "overall"), "criterion"),
+            question=_text(body["question"], "question"),
+            scale_min=_number(body["scale"]["min"], "scale.min"),
+            scale_max=_number(body["scale"]["max"], "scale.max"),
+            levels=tuple(sorted(map(_parse_level, body["levels"]), key=lambda level: level.score)),
+            aspects=tuple(
+                (_text(part["name"], "aspects.name"), _text(part["description"], "aspects.description"))
+                for part in body.get("aspects", ())
+            ),
         )
+        _check_scale(rubric)
     except KeyError as error:
         raise DataFileError(f"rubric {where}: the field {error.args[0]!r} is missing") from error
     except (TypeError, ValueError) as error:
         raise DataFileError(f"rubric {where}: {error}") from error
-    if not low < high:
-        raise DataFileError(f"rubric {where}: scale.min {low:g} must be less than scale.max {high:g}")
-    if len(levels) < 2:
-        raise DataFileError(f"rubric {where}: at least two levels are needed, there are {len(levels)}")
-    for level in levels:
-        if not low <= level.score <= high:
-            raise DataFileError(
-                f"rubric {where}: level {level.name!r} has score {level.score:g}, off the scale {low:g} to {high:g}"
-            )
     return rubric
+
+
+def _parse_level(level: Mapping[str, Any]) -> RubricLevel:
+    return RubricLevel(
+        score=_number(level["score"], "levels.score"),
+        name=_text(level["name"], "levels.name"),
+        description=_text(level["description"], "levels.description"),
+    )
+
+
+def _check_scale(rubric: Rubric) -> None:
+    """Raises:
+    ValueError: levels that do not fit the scale.
+    """
+    low, high, scores = rubric.scale_min, rubric.scale_max, [level.score for level in rubric.levels]
+    if not low < high:
+        raise ValueError(f"scale.min {low:g} must be less than scale.max {high:g}")
+    if len(scores) < 2:
+        raise ValueError(f"at least two levels are needed, there are {len(scores)}")
+    if len(set(scores)) < len(scores):
+        raise ValueError(
+            f"each level needs a score of its own; they have {', '.join(f'{score:g}' for score in scores)}"
+        )
+    for level in rubric.levels:
+        if not low <= level.score <= high:
+            raise ValueError(f"level {level.name!r} has score {level.score:g}, off the scale {low:g} to {high:g}")
 
 
 def load_anchors(name: str, rubric: Rubric, *, folder: Path = Path()) -> list[Anchor]:
@@ -98,36 +117,33 @@ def load_anchors(name: str, rubric: Rubric, *, folder: Path = Path()) -> list[An
         lines = path.read_text("utf-8-sig").split("\n")  # not splitlines: JSON texts may hold other line marks
     except (OSError, UnicodeDecodeError) as error:
         raise DataFileError(f"anchor set {path} cannot be read: {error}") from error
-    anchors: list[Anchor] = []
+    anchors: dict[str, Anchor] = {}
+    line_of: dict[str, int] = {}
     faults: list[str] = []
-    seen: dict[str, int] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
             anchor = _parse_anchor(line, rubric)
-            if anchor.anchor_id in seen:
-                raise ValueError(f"anchor_id {anchor.anchor_id!r} stands in line {seen[anchor.anchor_id]} already")
+            if anchor.anchor_id in anchors:
+                raise ValueError(f"anchor_id {anchor.anchor_id!r} stands in line {line_of[anchor.anchor_id]} already")
         except ValueError as error:
             faults.append(f"line {number}: {error}")
             continue
-        seen[anchor.anchor_id] = number
-        anchors.append(anchor)
+        anchors[anchor.anchor_id] = anchor
+        line_of[anchor.anchor_id] = number
     if faults:
-        more = f" (and {len(faults) - 20} more)" if len(faults) > 20 else ""
-        raise DataFileError(f"anchor set {path}: " + "; ".join(faults[:20]) + more)
+        more = f" (and {len(faults) - _FAULTS_NAMED} more)" if len(faults) > _FAULTS_NAMED else ""
+        raise DataFileError(f"anchor set {path}: " + "; ".join(faults[:_FAULTS_NAMED]) + more)
     if not anchors:
-        raise DataFileError(f"anchor set {path} holds no anchors")
-    return anchors
+        raise DataFileError(f"anchor set {path} holds no anchors; add a line for each")
+    return list(anchors.values())
 
 
 def _parse_anchor(line: str, rubric: Rubric) -> Anchor:
-    try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"not valid JSON ({error.msg})") from error
+    row = _load_json(line)
     if not isinstance(row, dict):
-        raise ValueError("an object is needed")  # noqa: TRY004 - one kind of fault for the caller
+        raise ValueError("an object is needed")
     unknown = sorted(set(row) - set(_ANCHOR_FIELDS))
     if unknown:
         raise ValueError(f"unknown field {unknown[0]!r}; known are {', '.join(_ANCHOR_FIELDS)}")
@@ -140,18 +156,30 @@ def _parse_anchor(line: str, rubric: Rubric) -> Anchor:
             input=row["inputs"],
             output=row["outputs"],
             reference=_text_or_none(row, "expected_output"),
-            contexts=tuple(str(text) for text in row.get("retrieved_contexts") or ()),
-            tags=_tags(row.get("tags") or {}),
+            contexts=_texts(row.get("retrieved_contexts")),
+            tags=_tags(row.get("tags")),
         ),
         expected_score=_expected_score(row.get("expected_score"), rubric),
-        why=str(row.get("why") or ""),
+        why=_text_or_none(row, "why") or "",
     )
+
+
+def _load_json(text: str) -> Any:
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not valid JSON ({error.msg}, character {error.pos + 1})") from error
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if _HALF_CHARACTER.search(json.dumps(value, ensure_ascii=False)):
+        raise ValueError("a text holds half of a character (an escape like \\ud83d without its other half)")
+    return value
 
 
 def _expected_score(value: object, rubric: Rubric) -> float | None:
     if value is None:
         return None
-    score = _number(value)
+    score = _number(value, "expected_score")
     if not rubric.scale_min <= score <= rubric.scale_max:
         raise ValueError(
             f"expected_score {score:g} is off the scale of rubric {rubric.name!r},"
@@ -161,9 +189,25 @@ def _expected_score(value: object, rubric: Rubric) -> float | None:
 
 
 def _tags(value: object) -> dict[str, str]:
+    if value is None:
+        return {}
     if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
         raise ValueError(f"tags {value!r}: {_ANCHOR_FIELDS['tags']} is needed")
     return {str(key): text for key, text in value.items()}
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise ValueError(f"retrieved_contexts {value!r}: a list of texts is needed")
+    return tuple(value)
+
+
+def _text(value: object, name: str) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{name} {value!r}: a text is needed")
+    return value
 
 
 def _text_or_none(row: Mapping[str, Any], name: str) -> str | None:
@@ -173,10 +217,16 @@ def _text_or_none(row: Mapping[str, Any], name: str) -> str | None:
     return value
 
 
-def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{value!r} is not a number")
-    return float(value)
+def _number(value: object, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{name} {value!r} is not a number")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"{name} is not a finite number")
+    return number
 
 
 def _find(name: str, folder: Path, suffix: str, shipped: Any) -> Path:

@@ -56,7 +56,12 @@ class MovedAnchor(TypedDict):
 
 
 class JudgeFinding(TypedDict):
-    """Did the judge move? ``estimate`` is the lasting change since ``since_day`` (or since the baseline)."""
+    """Did the judge move? ``estimate`` is the lasting change since ``since_day`` (or since the baseline).
+
+    ``since_*`` and ``alarm_day`` are set when ``state`` is "changed". A judge may move more than once: then they and
+    the estimate are of the last time, ``earlier_days`` are the times before, and ``against_first_runs`` is what it
+    gives now against its first runs.
+    """
 
     state: JudgeState
     direction: Literal["more generous", "stricter"] | None
@@ -72,6 +77,10 @@ class JudgeFinding(TypedDict):
     since_first_day: str | None
     since_last_day: str | None
     alarm_day: str | None
+    earlier_days: list[str]
+    against_first_runs: float | None
+    against_first_runs_low: float | None
+    against_first_runs_high: float | None
     evidence: float | None
     threshold: float
     learning_runs_left: int
@@ -102,9 +111,10 @@ class TrafficDay(TypedDict):
 class QualityFinding(TypedDict):
     """Did the answers get better or worse, once the judge's own move is taken out?
 
-    ``before`` and ``after`` are corrected means of the two periods that ``since_day`` (or the end of the baseline)
-    separates; ``estimate`` is after minus before, at the mix of questions of both. ``since_*`` are set when
-    ``state`` is "changed".
+    ``before`` and ``after`` are corrected means of the two periods that ``since_day`` (or the end of the first days)
+    separates; ``estimate`` is after minus before, at the mix of questions of the first days. ``since_*`` are set when ``state`` is "changed". Across a change of
+    the judge there is one comparison and no day-by-day watch; then ``since_day`` is the judge's, and ``alarm_day`` and
+    ``evidence`` are None.
     """
 
     state: QualityState
@@ -123,6 +133,7 @@ class QualityFinding(TypedDict):
     since_first_day: str | None
     since_last_day: str | None
     alarm_day: str | None
+    likely_cause: str | None
     evidence: float | None
     threshold: float
 
@@ -186,7 +197,10 @@ class EventMark(TypedDict):
 
 
 class Findings(TypedDict):
-    """One analysis. ``sentence`` is the verdict in words, ``sentences`` all that is worth saying, in order."""
+    """One analysis. ``headline`` is the verdict in words, ``sentences`` all that is worth saying, in order.
+
+    ``look_segments`` are the segments that the entries of ``needs_a_look`` speak of; None for one about no segment.
+    """
 
     schema_version: int
     app: str
@@ -213,3 +227,4 @@ class Findings(TypedDict):
     tone: Literal["quiet", "unknown", "look"]
     sentences: list[str]
     needs_a_look: list[str]
+    look_segments: list[int | None]

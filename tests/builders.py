@@ -11,7 +11,7 @@ states that the tests share, each at a path the caller names:
     all_unscored        one run, no score
     hostile             texts and segment names that try to be formulas, markup, mathematics
     sixty_days          60 days: the judge turns generous, one segment gets worse, and all that happens to runs
-    newer               a database of a later version
+    older / newer       databases of another version
 
 Nothing here computes an analysis; scores come from a seeded generator and are the same on every machine.
 """
@@ -384,6 +384,14 @@ def hostile(path: Path, responses: Sequence[tuple[str, str]] = ()) -> Path:
             text="<b>v2</b> $now$",
             by_whom="someone",
         )
+    return path
+
+
+def older(path: Path) -> Path:
+    """A database that lacks the newest step of the schema."""
+    schema_only(path)
+    with open_store(path) as store, store.transaction() as connection:
+        connection.execute("DELETE FROM _sqlite_migrations WHERE id = (SELECT max(id) FROM _sqlite_migrations)")
     return path
 
 

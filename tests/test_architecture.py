@@ -357,12 +357,7 @@ def test_rule_lets_good_code_pass(rule: Rule) -> None:
 # ---------------------------------------------------------------- what is really loaded
 
 
-READ_PATH = pytest.param(
-    "import evaluator.cli, evaluator.store.read, evaluator.findings",
-    marks=pytest.mark.xfail(
-        reason="sqlite-utils imports pandas wherever it is installed; the store imports it at its top"
-    ),
-)
+READ_PATH = "import evaluator.cli, evaluator.store.read, evaluator.findings"
 
 
 @pytest.mark.parametrize("statement", ["import evaluator", "import evaluator.cli", READ_PATH])

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
 from dashboard import queries
-from dashboard.answer_queries import PAGE_SIZE, AnswerList, answer_filter, find_item, list_answers, segment_of
+from dashboard.answer_queries import AnswerList, answer_filter, find_item, list_answers, segment_of
 from dashboard.answer_view import render_answer
 from dashboard.charts.base import every_day
 from dashboard.choices import ANY, choose, pick_one, pick_switch, pick_text
-from dashboard.components import download, heading, render_problem, require_days, require_scope, small
+from dashboard.components import (
+    download,
+    heading,
+    newest_days_button,
+    render_problem,
+    require_days,
+    require_scope,
+    small,
+)
 from dashboard.filters import ANY_REASON, ORDERS, View
 from dashboard.queries import Row
 from dashboard.scope import Problem, Scope
@@ -20,9 +29,10 @@ from dashboard.wording import day as day_text
 from dashboard.wording import days as days_text
 from evaluator.records import Source
 
+FIELD = 168  # pixels: two fields beside each other on a phone
 _SOURCES = {Source.TRAFFIC: "Answers", Source.ANCHOR: "Anchors"}
 _ORDERS = {"newest": "newest first", "oldest": "oldest first", "lowest": "lowest first", "highest": "highest first"}
-_COLUMNS = {"day": "day", "segments": "segments", "score": "score", "reason": "judge's reason", "question": "question"}
+_COLUMNS = {"day": "day", "score": "score", "reason": "judge's reason", "segments": "segments", "question": "question"}
 
 
 def _levels(scope: Scope) -> list[float]:
@@ -36,24 +46,30 @@ def _filters(scope: Scope, period: tuple[str, str]) -> None:
     with first:
         pick_switch("What", "source", list(_SOURCES), view.source, wording=_SOURCES.__getitem__)
         pick_text("Find", "text", view.text, placeholder="words in question, answer or reason")
-    columns = st.columns(5)
     known = {row["segment_id"]: row for row in queries.segments(scope.key, scope.app) if row["key"]}
-    with columns[0]:
-        names: dict[Any, str] = {ANY: "any", **{segment_id: _name(row) for segment_id, row in known.items()}}
-        pick_one("Segment", "segment", list(names), view.segment, wording=names.__getitem__)
-    with columns[1]:
-        levels = sorted({*_levels(scope), *([view.level] if view.level is not None else [])}, reverse=True)
-        pick_one("Score", "level", [ANY, *levels], view.level, wording=lambda v: "any" if v == ANY else level(v))
-    with columns[2]:
-        why = sorted({row["unscored_reason"] for row in queries.unscored(scope.key, scope.setup, *period)})
-        options = [ANY, ANY_REASON, *sorted({*why, *([view.reason] if view.reason not in (None, ANY_REASON) else [])})]
-        pick_one("Without a score", "reason", options, view.reason, wording=_reason_name)
-    with columns[3]:
-        days = list(reversed(every_day(*period)))
-        options = [ANY, *days, *([view.day] if view.day not in (None, *days) else [])]
-        pick_one("Day", "day", options, view.day, wording=lambda d: "any" if d == ANY else day_text(d, year=True))
-    with columns[4]:
-        pick_one("Order", "order", list(ORDERS), view.order, wording=_ORDERS.__getitem__)
+    names: dict[Any, str] = {ANY: "any", **{segment_id: _name(row) for segment_id, row in known.items()}}
+    levels = sorted({*_levels(scope), *([view.level] if view.level is not None else [])}, reverse=True)
+    why = sorted({row["unscored_reason"] for row in queries.unscored(scope.key, scope.setup, *period)})
+    if view.reason is not None and view.reason not in (ANY_REASON, *why):
+        why.append(view.reason)
+    days = list(reversed(every_day(*period)))
+    if view.day is not None and view.day not in days:
+        days.append(view.day)
+    second = st.container(horizontal=True)
+    with second:
+        pick_one("Segment", "segment", list(names), view.segment, wording=names.__getitem__, width=FIELD)
+        pick_one("Score", "level", [ANY, *levels], view.level, wording=lambda v: _any(v, level), width=FIELD)
+        pick_one("Without a score", "reason", [ANY, ANY_REASON, *why], view.reason, wording=_reason_name, width=FIELD)
+        pick_one("Day", "day", [ANY, *days], view.day, wording=lambda d: _any(d, _full_day), width=FIELD)
+        pick_one("Order", "order", list(ORDERS), view.order, wording=_ORDERS.__getitem__, width=FIELD)
+
+
+def _any(value: Any, wording: Callable[[Any], str]) -> str:
+    return "any" if value == ANY else wording(value)
+
+
+def _full_day(text: str) -> str:
+    return day_text(text, year=True)
 
 
 def _reason_name(code: str) -> str:
@@ -91,7 +107,7 @@ def _cells(row: Row) -> dict[str, Any]:
     }
 
 
-def _list(scope: Scope, found: AnswerList) -> None:
+def _list(found: AnswerList) -> None:
     cells = [_cells(row) for row in found.rows]
     state = st.dataframe(
         [{title: row[name] for name, title in _COLUMNS.items()} for row in cells],
@@ -115,24 +131,24 @@ def _list(scope: Scope, found: AnswerList) -> None:
         choose(item=found.rows[chosen[0]]["item_id"])
         st.rerun()
     download(cells, list(_COLUMNS), file_name="answers.csv", key="answers_download")
-    _turn_pages(scope.view, found.total)
+    _turn_pages(found)
 
 
-def _turn_pages(view: View, total: int) -> None:
-    n_pages = -(-total // PAGE_SIZE)
-    if n_pages <= 1:
+def _turn_pages(found: AnswerList) -> None:
+    if found.n_pages <= 1:
         return
     row = st.container(horizontal=True, vertical_alignment="center")
-    row.button(
-        "Previous page", disabled=view.page <= 1, on_click=choose, kwargs={"page": view.page - 1}, key="page_back"
-    )
-    row.text(f"page {count(view.page)} of {count(n_pages)}")
-    row.button(
-        "Next page", disabled=view.page >= n_pages, on_click=choose, kwargs={"page": view.page + 1}, key="page_on"
-    )
+    back, on = {"page": found.page - 1}, {"page": found.page + 1}
+    row.button("Previous page", disabled=found.page <= 1, on_click=choose, kwargs=back, key="page_back")
+    row.text(f"page {count(found.page)} of {count(found.n_pages)}")
+    row.button("Next page", disabled=found.page >= found.n_pages, on_click=choose, kwargs=on, key="page_on")
 
 
-def _nothing() -> None:
+def _nothing(view: View) -> None:
+    if view.but(order="newest", source=Source.TRAFFIC, page=1) == view.shared():
+        render_problem(Problem(title="Nothing graded on these days", text="Choose other days."))
+        newest_days_button()
+        return
     text = "Take a part of the filter away, or choose other days."
     render_problem(Problem(title="No answer passes this filter", text=text))
     st.button("Clear the filter", on_click=_clear, key="clear_filter", type="primary")
@@ -168,9 +184,9 @@ def _render(scope: Scope, period: tuple[str, str]) -> None:
     found = _found(scope, period)
     st.text(_summary(scope, period, found))
     if found.rows:
-        _list(scope, found)
+        _list(found)
     else:
-        _nothing()
+        _nothing(scope.view)
 
 
 scope = require_scope()

@@ -26,7 +26,7 @@ from dashboard.components import (
 from dashboard.needs_look import looks
 from dashboard.scope import Scope
 from dashboard.verdict import Tile, Tone, tiles, verdict_words
-from dashboard.wording import counted, instant, one_line, reasons
+from dashboard.wording import counted, instant, one_line
 from dashboard.wording import day as day_text
 from evaluator.clock import SystemClock, parse_utc
 from evaluator.findings import Findings
@@ -40,8 +40,8 @@ _BADGES: dict[Tone, tuple[str, Literal["orange", "green", "gray"]]] = {
 }
 
 
-def _verdict(scope: Scope) -> None:
-    words = verdict_words(scope.findings)
+def _verdict(scope: Scope, period: tuple[str, str]) -> None:
+    words = verdict_words(scope, period)
     label, colour = _BADGES[words.tone]
     with st.container(border=True, gap="small"):
         line = st.container(horizontal=True, vertical_alignment="center")
@@ -80,18 +80,12 @@ def _trend(scope: Scope, period: tuple[str, str]) -> None:
     change = findings["judge"] if findings is not None and findings["judge"]["state"] == "changed" else None
     title = traffic_title(findings)
     if not days["mean"].notna().any():
-        title = _no_mean_title(scope, period, int(days["n"].sum()), int(days["n_unscored"].sum()))
+        n, n_unscored = int(days["n"].sum()), int(days["n_unscored"].sum())
+        title = f"{n / (n + n_unscored):.0%} of {counted(n + n_unscored, 'graded answer')} have a score"
     render_chart(
         plot_traffic(days, scale=scope.scale, title=title, level=scope.level, change=change, events=events),
         key="traffic_trend",
     )
-
-
-def _no_mean_title(scope: Scope, period: tuple[str, str], n: int, n_unscored: int) -> str:
-    why: dict[str, int] = {}
-    for row in queries.unscored(scope.key, scope.setup, *period):
-        why[row["unscored_reason"]] = why.get(row["unscored_reason"], 0) + row["n"]
-    return f"{n / (n + n_unscored):.0%} of {counted(n + n_unscored, 'graded answer')} have a score: {reasons(why)}"
 
 
 def _needs_a_look(scope: Scope) -> None:
@@ -163,7 +157,7 @@ if scope.days is None:
     render_no_verdicts(scope)
 else:
     period = require_days(scope)
-    _verdict(scope)
+    _verdict(scope, period)
     _tiles(tiles(scope, period))
     left, right = st.columns([2, 1], gap="large")
     with left:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+
 import pandas as pd
 import streamlit as st
 
@@ -71,10 +73,11 @@ def _overall(scope: Scope, days: tuple[str, str]) -> tuple[float, float | None, 
 def _days_of_means(scope: Scope, period: tuple[str, str]) -> tuple[str, str]:
     """The days that the means of the rows stand for: the analysis's newest ones, else the period."""
     findings = scope.findings
-    if findings is None or not findings["days"] or findings["last_day"] is None:
+    if findings is None or not findings["days"]:
         return period
-    newest = [day["day"] for day in findings["days"]][-findings["last_days"] :]
-    return newest[0], findings["last_day"]
+    last = findings["days"][-1]["day"]
+    first = (date.fromisoformat(last) - timedelta(days=findings["last_days"] - 1)).isoformat()
+    return max(first, findings["days"][0]["day"]), last
 
 
 def _forest(scope: Scope, period: tuple[str, str], key: tuple[str, str], table: SegmentTable) -> int | None:
@@ -104,7 +107,7 @@ def _days_or_weeks(scope: Scope, period: tuple[str, str], segment_id: int) -> tu
     """A segment's days; seven days at a time where a day has too few scores to show anything but noise."""
     days = queries.segment_days(scope.key, scope.setup, segment_id, *period)
     graded = days[days["n"] > 0]["n"]
-    pooled = WEEK if len(days) > 2 * WEEK and len(graded) and graded.median() < THIN_DAY else 1
+    pooled = WEEK if len(days) >= 2 * WEEK and len(graded) and graded.median() < THIN_DAY else 1
     if pooled > 1:
         days = queries.segment_days(scope.key, scope.setup, segment_id, *period, pooled)
     return days.assign(finished=True), pooled
@@ -126,7 +129,7 @@ def _one_segment(scope: Scope, period: tuple[str, str], chosen: Row) -> None:
             own=means.get(segment_id),
             rest=means.get(everything),
             scale=scope.scale,
-            level=scope.level,
+            level=queries.LEVEL,
             pooled=pooled,
             change=found if found is not None and found["state"] == "changed" else None,
         )
@@ -165,7 +168,8 @@ def _render(scope: Scope, period: tuple[str, str]) -> None:
     _follow_click(_forest(scope, period, key, table))
     shown = COLUMNS if scope.findings is not None else {name: COLUMNS[name] for name in table.rows[0]}
     numbers = [name for name in NUMBERS if name in shown]
-    render_table(table.rows, shown, file_name="segments.csv", key="segment_table", numbers=numbers)
+    wide = ["note"] if any(row.get("note") for row in table.rows) else []
+    render_table(table.rows, shown, file_name="segments.csv", key="segment_table", numbers=numbers, wide=wide)
 
 
 scope = require_scope()

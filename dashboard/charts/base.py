@@ -91,28 +91,25 @@ def add_band(
     name: str,
     colour: str,
     alpha: float = 0.18,
-    shape: str = "linear",
 ) -> None:
-    """Add a band between two lines; a day without bounds is a gap, a lonely day is a whisker."""
+    """Add a band between two lines; a day without bounds is a gap, a lonely day, which has no area, a whisker."""
     present = [lower is not None and upper is not None for lower, upper in zip(low, high, strict=True)]
-    x: list[str | None] = []
-    y: list[float | None] = []
+    area: list[tuple[str | None, float | None]] = []
+    whiskers: list[tuple[str | None, float | None]] = []
     for first, last in stretches(present):
         there = range(first, last + 1)
-        x += [days[i] for i in there] + [days[i] for i in reversed(there)] + [None]
-        y += [low[i] for i in there] + [high[i] for i in reversed(there)] + [None]
-    figure.add_scatter(
-        x=x[:-1],
-        y=y[:-1],
-        name=name,
-        mode="lines",
-        # a lonely day has no area; its thin outline is what shows the interval
-        line={"width": 1, "color": rgba(colour, alpha), "shape": shape},
-        fill="toself",
-        fillcolor=rgba(colour, alpha),
-        hoverinfo="skip",
-        showlegend=False,
-    )
+        outline = [(days[i], low[i]) for i in there] + [(days[i], high[i]) for i in reversed(there)]
+        (area if last > first else whiskers).extend([*outline, (None, None)])
+    shared = {"mode": "lines", "hoverinfo": "skip", "showlegend": False}
+    if area:
+        edge = {"width": 1, "color": rgba(colour, alpha)}
+        fill = {"fill": "toself", "fillcolor": rgba(colour, alpha)}
+        figure.add_scatter(
+            x=[x for x, _ in area[:-1]], y=[y for _, y in area[:-1]], name=name, line=edge, **fill, **shared
+        )
+    if whiskers:
+        x, y = [x for x, _ in whiskers[:-1]], [y for _, y in whiskers[:-1]]
+        figure.add_scatter(x=x, y=y, name=name, line={"width": 2, "color": rgba(colour, 0.5)}, **shared)
 
 
 def score_range(

@@ -1,30 +1,46 @@
 """Who moved: reads the totals of a store, calls the statistics, and puts the answer into words and numbers.
 
 ``analyse`` is a pure function of what the store holds; ``analyse_and_store`` keeps its result for pages and commands.
-The shape of the result is ``evaluator.findings``.
+The shape of the result is ``evaluator.findings``. One module a question:
+
+    history, comparison, judge     the anchors: did the judge move?
+    totals, daily                  the answers: what is each day's mean, raw and corrected?
+    mix, series, quality, segments did they get better or worse, all of them or some?
+    shares                         where does the change of the mean come from?
+    phrases, looks, wording        the same in words
+    watching, events, units        what several of these need
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
-from evaluator.analysis.anchors import AnchorHistory, judge_finding, read_anchor_history
+from evaluator.analysis.daily import traffic_days
+from evaluator.analysis.history import read_anchor_history
+from evaluator.analysis.judge import Judge, find_judge
+from evaluator.analysis.looks import needs_a_look
+from evaluator.analysis.mix import mix_effects
+from evaluator.analysis.quality import Budget, quality_finding
 from evaluator.analysis.segments import segment_findings
+from evaluator.analysis.series import watched_series
 from evaluator.analysis.shares import change_shares
-from evaluator.analysis.traffic import Traffic, quality_finding, read_traffic, traffic_days
-from evaluator.analysis.wording import headline, needs_a_look, sentences, tone
+from evaluator.analysis.totals import read_traffic
+from evaluator.analysis.units import Scale
+from evaluator.analysis.wording import headline, sentences, tone, unscored_sentences
 from evaluator.findings import SCHEMA_VERSION, EventMark, Findings, SettingsUsed
-from evaluator.records import content_hash
+from evaluator.records import Source, content_hash
 from evaluator.stats.detector import BASELINE_RUNS
 from evaluator.stats.evidence import MIN_REFERENCE_RUNS
 from evaluator.store import read, write
 from evaluator.store.db import Store, open_store
 
-CODE_VERSION = "1"  # raised when the same data would give another answer
+CODE_VERSION = "2"  # raised when the same data would give another answer
 LAST_DAYS = 14  # the recent period that tables and shares speak of
 LEVEL = 0.95
+ASSISTANT_WEIGHT = 0.35  # share of the false-alarm budget
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +64,7 @@ def analyse_and_store(
 
     Raises:
         StoreError: the database cannot be used.
+        KeyError: the app never used this setup.
     """
     with open_store(store_path, create=False) as store:
         revision = store.revision
@@ -85,16 +102,13 @@ def analyse(store: Store, *, app: str, ruler_id: str, settings: AnalysisSettings
     setup = next((row for row in read.rulers(store, app) if row["ruler_id"] == ruler_id), None)
     if setup is None:
         raise KeyError(f"app {app!r} has no judge setup {ruler_id!r}")
-    scale = (float(setup["scale_min"]), float(setup["scale_max"]))
-    history = read_anchor_history(store, app=app, ruler_id=ruler_id, criterion=setup["criterion"], scale=scale)
-    traffic = read_traffic(store, app=app, ruler_id=ruler_id, criterion=setup["criterion"], scale=scale)
-    used = _settings_used(settings)
-    events = _events(store, app, ruler_id)
-    judge, change = judge_finding(history, scale=scale, settings=used, events=events)
-    days = traffic_days(traffic, history, change, scale=scale, level=LEVEL)
-    shares = change_shares(traffic, history, change, scale=scale, settings=used, last_days=LAST_DAYS)
-    assistant = quality_finding(traffic.everything, history, change, scale=scale, settings=used, weight=0.35)
-    segments = segment_findings(traffic, history, change, scale=scale, settings=used, last_days=LAST_DAYS)
+    scale = Scale(low=float(setup["scale_min"]), high=float(setup["scale_max"]))
+    used, events = _settings_used(settings), _events(store, app, ruler_id)
+    whose = {"app": app, "ruler_id": ruler_id, "criterion": str(setup["criterion"])}
+    history = read_anchor_history(store, **whose, scale=scale.bounds)
+    judge = find_judge(history, scale=scale, settings=used, events=events)
+    traffic = read_traffic(store, **whose, scale=scale, judge=judge)
+    reasons = {source: _reasons(store, app, ruler_id, source) for source in Source}
     findings = Findings(
         schema_version=SCHEMA_VERSION,
         app=app,
@@ -103,30 +117,45 @@ def analyse(store: Store, *, app: str, ruler_id: str, settings: AnalysisSettings
         model_asked=str(setup["model_asked"]),
         criterion=str(setup["criterion"]),
         zone=store.zone.key,
-        scale_min=scale[0],
-        scale_max=scale[1],
-        first_day=_first_day(history, traffic),
-        last_day=_last_day(history, traffic),
-        baseline_first_day=history.baseline_days[0] if history.baseline_days else None,
-        baseline_last_day=history.baseline_days[-1] if history.baseline_days else None,
+        scale_min=scale.low,
+        scale_max=scale.high,
+        first_day=min((*history.days, *traffic.days), default=None),
+        last_day=max((*history.days, *traffic.days), default=None),
+        baseline_first_day=_baseline_days(judge)[0],
+        baseline_last_day=_baseline_days(judge)[1],
         last_days=LAST_DAYS,
         settings=used,
-        judge=judge,
-        assistant=assistant,
-        segments=segments,
-        shares=shares,
-        days=days,
+        judge=judge.finding,
+        assistant=quality_finding(
+            watched_series(traffic.totals, traffic.everything, taken_out=mix_effects(traffic, judge.baseline_runs)),
+            judge.regimes,
+            scale=scale,
+            settings=used,
+            events=events,
+            budget=Budget(weight=ASSISTANT_WEIGHT),
+        ),
+        segments=segment_findings(traffic, judge, scale=scale, settings=used, events=events, last_days=LAST_DAYS),
+        shares=change_shares(traffic, judge, scale=scale, settings=used, last_days=LAST_DAYS),
+        days=traffic_days(traffic, judge, scale=scale, level=LEVEL, reasons=reasons[Source.TRAFFIC]),
         events=events,
         headline="",
         tone="unknown",
         sentences=[],
         needs_a_look=[],
+        look_segments=[],
     )
+    _put_into_words(findings, reasons)
+    return findings
+
+
+def _put_into_words(findings: Findings, reasons: Mapping[Source, Mapping[str, Mapping[str, int]]]) -> None:
+    looks = needs_a_look(findings)
+    unscored = unscored_sentences(findings, anchors=reasons[Source.ANCHOR], answers=reasons[Source.TRAFFIC])
     findings["headline"] = headline(findings)
     findings["tone"] = tone(findings)
     findings["sentences"] = sentences(findings)
-    findings["needs_a_look"] = needs_a_look(findings)
-    return findings
+    findings["needs_a_look"] = [*unscored, *(sentence for _, sentence in looks)]
+    findings["look_segments"] = [*(None for _ in unscored), *(segment_id for segment_id, _ in looks)]
 
 
 def _settings_used(settings: AnalysisSettings) -> SettingsUsed:
@@ -141,17 +170,22 @@ def _settings_used(settings: AnalysisSettings) -> SettingsUsed:
 
 
 def _events(store: Store, app: str, ruler_id: str) -> list[EventMark]:
-    rows = read.events(store, app)
     return [
         EventMark(day=row["day"], kind=row["kind"], text=row["text"])
-        for row in rows
+        for row in read.events(store, app)
         if row["ruler_id"] in (None, ruler_id)
     ]
 
 
-def _first_day(history: AnchorHistory, traffic: Traffic) -> str | None:
-    return min((*history.days, *traffic.days), default=None)
+def _reasons(store: Store, app: str, ruler_id: str, source: Source) -> dict[str, dict[str, int]]:
+    """Why scores are missing, by day."""
+    found: dict[str, dict[str, int]] = {}
+    for row in read.unscored_reasons(store, app=app, ruler_id=ruler_id, source=source):
+        found.setdefault(row["day"], {})[row["unscored_reason"]] = row["n"]
+    return found
 
 
-def _last_day(history: AnchorHistory, traffic: Traffic) -> str | None:
-    return max((*history.days, *traffic.days), default=None)
+def _baseline_days(judge: Judge) -> tuple[str | None, str | None]:
+    history = judge.history
+    days = [day for day, run_id in zip(history.days, history.run_ids, strict=True) if run_id in judge.baseline_runs]
+    return (days[0], days[-1]) if days else (None, None)

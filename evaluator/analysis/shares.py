@@ -3,45 +3,57 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.analysis.anchors import AnchorHistory, JudgeChange, shift_day
-from evaluator.analysis.traffic import Series, Traffic, add_sums, means
+from evaluator.analysis.events import shift_day
+from evaluator.analysis.judge import Judge
+from evaluator.analysis.mix import mix_cells, mix_key
+from evaluator.analysis.quality import MAP_ALLOWANCE
+from evaluator.analysis.totals import COLUMN, Traffic, mean_columns
+from evaluator.analysis.units import Scale
 from evaluator.findings import SettingsUsed, Shares
-from evaluator.stats.correction import CorrectedMeans, JudgeMap, correct_means, fit_judge_map
-from evaluator.stats.intervals import SUM_NAMES
-from evaluator.stats.numeric import mean_of_present, t_quantile
-from evaluator.stats.paired import units_per_point
+from evaluator.stats.correction import JudgeMap, correct_means, fit_judge_map
+from evaluator.stats.numeric import BoolArray, FloatArray, mean_of_present, t_quantile
 from evaluator.stats.segments import ChangeShares, decompose_change
-from evaluator.store import read
 
 SMALL_CELL = 30  # answers under which a segment is pooled into "other"
-MIX_VALUES = range(2, 31)  # a key with so many values can say what a changed mix did
-MAP_ALLOWANCE = 0.02  # the judge's move is not exactly a straight line; the honest floor of any corrected comparison
 MIN_DAYS = 5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Periods:
-    """The totals of the days before and after, by run."""
+    """Rows of the totals that are compared, of all segments."""
 
-    before: set[str]
-    after: set[str]
+    before: BoolArray
+    after: BoolArray
     before_days: tuple[str, str]
     after_days: tuple[str, str]
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Cells:
+    """Sums by value of the mix key, shape (cells, SUM_NAMES): before raw, after raw and after corrected."""
+
+    before: FloatArray
+    after: FloatArray
+    corrected: FloatArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Split:
+    """The shares with half the width of their intervals, 1..5 equivalents; None where there is no interval."""
+
+    shares: ChangeShares
+    judge_half: float | None
+    assistant_half: float | None
+    mix_half: float | None
+    method: str
+
+
 def change_shares(
-    traffic: Traffic,
-    history: AnchorHistory,
-    change: JudgeChange,
-    *,
-    scale: tuple[float, float],
-    settings: SettingsUsed,
-    last_days: int,
+    traffic: Traffic, judge: Judge, *, scale: Scale, settings: SettingsUsed, last_days: int
 ) -> Shares | None:
     """Split the change between the baseline's days and those since the judge moved (or the last days).
 
@@ -49,156 +61,168 @@ def change_shares(
         The shares in rubric units, adding up at two digits; None while either side has too few days, or while the
         anchors cannot carry a correction.
     """
-    periods = _periods(traffic, history, change, last_days)
-    if periods is None:
+    periods = _periods(traffic, judge, last_days)
+    judge_map = None if periods is None else _map_of_period(traffic, judge, periods)
+    if periods is None or judge_map is None:
         return None
-    judge_map = _map_of_period(history, change, periods)
-    if judge_map is None:
-        return None
-    key = _mix_key(traffic)
+    key = mix_key(traffic)
     cells = _cells(traffic, key, periods)
-    before, after = [cell[0] for cell in cells], [cell[1] for cell in cells]
-    level = settings["level"]
-    first, second = means(before, level), means(after, level)
-    corrected = correct_means(second["mean"], second["se"], second["df"], judge_map, level=level)
-    shares = decompose_change(
-        n_before=np.array([cell["sum_w"] for cell in before]),
-        n_after=np.array([cell["sum_w"] for cell in after]),
-        mean_before=first["mean"],
-        mean_after=corrected.mean,
-        raw_mean_before=first["mean"],
-        raw_mean_after=second["mean"],
-        se_before=first["se"],
-        se_after=second["se"] / judge_map.slope,
-    )
-    total_after = means([add_sums(after)], level)
-    overall = correct_means(total_after["mean"], total_after["se"], total_after["df"], judge_map, level=level)
-    return _in_words(shares, overall, judge_map, add_sums(before), add_sums(after), periods, key, scale, level)
+    split = _split(cells, judge_map, settings["level"])
+    return _in_units(split, cells, periods, key, scale)
 
 
-def _periods(traffic: Traffic, history: AnchorHistory, change: JudgeChange, last_days: int) -> _Periods | None:
-    """Days graded by the baseline's runs, and days graded since the judge moved or, if it did not, the last ones."""
-    rows = [row for row in traffic.everything.rows if row["usable"] and row["n"]]
-    baseline = {
-        run for run, used in zip(history.run_ids, history.baseline_mask(change.change_run), strict=True) if used
-    }
-    before = [row for row in rows if row["run_id"] in baseline]
-    if not before:
+def _periods(traffic: Traffic, judge: Judge, last_days: int) -> _Periods | None:
+    """Choose what is compared.
+
+    Before: the days graded by the baseline's runs. On them the raw score is on the first scale by definition, so no
+    error of the anchors enters this side.
+
+    After: the days graded since the judge's last change, if one is told. Days between the baseline and that change
+    would dilute the judge's share to a figure that holds on no day. Where no change is told: the last days.
+
+    A segment that got worse only later is in the assistant's share with the days it has: the share says why the one
+    mean differs from the other, not how large the fault is. That is the segment's own finding.
+    """
+    totals = traffic.totals
+    usable = totals.correctable
+    in_baseline = np.isin(totals.run_id, list(judge.baseline_runs))
+    before = usable & in_baseline
+    if not before.any():
         return None
-    if change.change_run is not None:
-        after = [row for row in rows if change.is_after(history, row["slot_utc"])]
+    if judge.finding["state"] == "changed":
+        after = usable & (totals.regime == len(judge.regimes) - 1)
     else:
-        start = shift_day(rows[-1]["day"], 1 - last_days)
-        after = [row for row in rows if row["day"] >= start and row["run_id"] not in baseline]
-    if len({row["day"] for row in before}) < MIN_DAYS or len({row["day"] for row in after}) < MIN_DAYS:
+        after = usable & ~in_baseline & (totals.day >= shift_day(str(np.unique(totals.day[usable])[-1]), 1 - last_days))
+    days = [np.unique(totals.day[rows]) for rows in (before, after)]
+    if min(len(each) for each in days) < MIN_DAYS:
         return None
-    return _Periods(
-        before={row["run_id"] for row in before},
-        after={row["run_id"] for row in after},
-        before_days=(min(row["day"] for row in before), max(row["day"] for row in before)),
-        after_days=(min(row["day"] for row in after), max(row["day"] for row in after)),
-    )
+    first, second = ((str(each[0]), str(each[-1])) for each in days)
+    return _Periods(before=before, after=after, before_days=first, after_days=second)
 
 
-def _map_of_period(history: AnchorHistory, change: JudgeChange, periods: _Periods) -> JudgeMap | None:
-    """The map of all runs of the later period together: their anchors averaged, which leaves the least noise."""
-    if change.shifts is None:
+def _map_of_period(traffic: Traffic, judge: Judge, periods: _Periods) -> JudgeMap | None:
+    """The map of all runs of the later period together: their anchors averaged, for the error that remains."""
+    if judge.compared is None:
         return None
-    used = np.array([run in periods.after for run in history.run_ids])
-    if not used.any():
-        return None
-    average, _ = mean_of_present(history.scores[used], axis=0)
-    found = fit_judge_map(average, change.shifts.anchor_mean)
+    used = np.isin(judge.history.run_ids, np.unique(traffic.totals.run_id[periods.after]))
+    average, _ = mean_of_present(judge.history.scores[used], axis=0)
+    found = fit_judge_map(average, judge.compared.shifts.anchor_mean)
     return found if isinstance(found, JudgeMap) else None
 
 
-def _mix_key(traffic: Traffic) -> str | None:
-    """The first key of the breakdown that has between 2 and 30 values."""
-    for key, key2 in traffic.keys:
-        values = [row for row in traffic.names.values() if row["key"] == key and row["key2"] == ""]
-        if not key2 and len(values) in MIX_VALUES:
-            return key
-    return None
+def _cells(traffic: Traffic, key: str | None, periods: _Periods) -> _Cells:
+    """Sums of each value of the key; small ones and answers without the key are "other"."""
+    totals = traffic.totals
+    total = [_sums(traffic, traffic.everything, rows, corrected) for rows, corrected in _sides(periods)]
+    cells = []
+    for segment_id in mix_cells(traffic, key):
+        cell = [_sums(traffic, segment_id, rows, corrected) for rows, corrected in _sides(periods)]
+        if min(cell[0][0], cell[1][0]) >= SMALL_CELL:
+            cells.append(cell)
+    found = np.array(cells, dtype=np.float64).reshape(-1, 3, totals.raw.shape[1])
+    other = np.maximum(np.array(total) - found.sum(axis=0), 0.0)
+    other[other[:, 0] < 1] = 0.0
+    if other[:, 0].any():
+        found = np.concatenate([found, other[None]])
+    return _Cells(before=found[:, 0], after=found[:, 1], corrected=found[:, 2])
 
 
-def _cells(traffic: Traffic, key: str | None, periods: _Periods) -> list[tuple[dict[str, float], dict[str, float]]]:
-    """Totals before and after of each value of the key; small ones and answers without the key are "other"."""
-    total = _both(traffic.everything, periods)
-    if key is None:
-        return [total]
-    cells: list[tuple[dict[str, float], dict[str, float]]] = []
-    for segment_id, series in traffic.segments.items():
-        name = traffic.names[segment_id]
-        if name["key"] == key and name["key2"] == "":
-            cell = _both(series, periods)
-            if min(cell[0]["n"], cell[1]["n"]) >= SMALL_CELL:
-                cells.append(cell)
-    other = tuple(_left(total[side], [cell[side] for cell in cells]) for side in (0, 1))
-    if other[0]["n"] > 0 or other[1]["n"] > 0:
-        cells.append((other[0], other[1]))
-    return cells
+def _sides(periods: _Periods) -> tuple[tuple[BoolArray, bool], ...]:
+    return (periods.before, False), (periods.after, False), (periods.after, True)
 
 
-def _both(series: Series, periods: _Periods) -> tuple[dict[str, float], dict[str, float]]:
-    usable: list[read.Row] = [row for row in series.rows if row["usable"] and row["n"]]
-    return (
-        add_sums([row for row in usable if row["run_id"] in periods.before]),
-        add_sums([row for row in usable if row["run_id"] in periods.after]),
+def _sums(traffic: Traffic, segment_id: int, rows: BoolArray, corrected: bool) -> FloatArray:
+    table = traffic.totals.corrected if corrected else traffic.totals.raw
+    return np.asarray(table[rows & (traffic.totals.segment_id == segment_id)].sum(axis=0), dtype=np.float64)
+
+
+def _split(cells: _Cells, judge_map: JudgeMap, level: float) -> _Split:
+    before, after, corrected = (mean_columns(side, level) for side in (cells.before, cells.after, cells.corrected))
+    shares = decompose_change(
+        n_before=_effective_counts(cells.before),
+        n_after=_effective_counts(cells.after),
+        mean_before=before["mean"],
+        mean_after=corrected["mean"],
+        raw_mean_before=before["mean"],
+        raw_mean_after=after["mean"],
+        se_before=_known_se(before),
+        se_after=_known_se(corrected),
     )
-
-
-def _left(total: Mapping[str, float], parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    left = {name: max(0.0, total[name] - sum(part[name] for part in parts)) for name in SUM_NAMES}
-    return left if left["n"] > 0.5 else dict.fromkeys(SUM_NAMES, 0.0)
-
-
-def _in_words(
-    shares: ChangeShares,
-    overall: CorrectedMeans,
-    judge_map: JudgeMap,
-    before: Mapping[str, float],
-    after: Mapping[str, float],
-    periods: _Periods,
-    key: str | None,
-    scale: tuple[float, float],
-    level: float,
-) -> Shares:
-    unit = units_per_point(scale)
+    total = mean_columns(cells.after.sum(axis=0)[None, :], level)
+    overall = correct_means(total["mean"], total["se"], total["df"], judge_map, level=level)
     quantile = float(t_quantile(judge_map.df, level))
-    judge_half = quantile * math.hypot(float(overall.judge_part_se[0]), MAP_ALLOWANCE)
     anchor_se = math.hypot(float(overall.anchor_se[0]), MAP_ALLOWANCE)
-    assistant_half = None if shares.assistant_se is None else quantile * math.hypot(shares.assistant_se, anchor_se)
-    mix_half = None if shares.mix_se is None else quantile * shares.mix_se
-    raw, judge, assistant, mix = rounded_shares(
-        shares.raw_change * unit, shares.judge * unit, shares.assistant * unit, shares.mix * unit
+    return _Split(
+        shares=shares,
+        judge_half=_half(quantile, math.hypot(float(overall.judge_part_se[0]), MAP_ALLOWANCE)),
+        assistant_half=None if shares.assistant_se is None else _half(quantile, shares.assistant_se, anchor_se),
+        mix_half=None if shares.mix_se is None else _half(quantile, shares.mix_se),
+        method=f"{judge_map.method}; Kitagawa split",
     )
-    raw_before = scale[0] + (before["sum_wy"] / before["sum_w"] - 1) * unit
+
+
+def _effective_counts(sums: FloatArray) -> FloatArray:
+    """Shares by weight, as counts that carry as much as so many independent answers.
+
+    A sum of weights is the size of the traffic, not of the sample; and the answers of a conversation come together.
+    """
+    total = sums.sum(axis=0)
+    n, n_clusters = total[COLUMN["n"]], total[COLUMN["n_clusters"]]
+    sum_w, sum_w2 = total[COLUMN["sum_w"]], total[COLUMN["sum_w2"]]
+    effective = sum_w**2 / sum_w2 * n_clusters / n
+    return np.asarray(sums[:, COLUMN["sum_w"]] / sum_w * effective, dtype=np.float64)
+
+
+def _known_se(columns: dict[str, FloatArray]) -> FloatArray:
+    """Standard errors of the cells; one that shows no spread of its own takes the widest spread of the others."""
+    spread = columns["se"] * np.sqrt(columns["n_clusters"])
+    widest = float(np.nanmax(spread)) if np.isfinite(spread).any() else math.nan
+    borrowed = widest / np.sqrt(np.maximum(columns["n_clusters"], 1.0))
+    return np.where(np.isnan(columns["se"]), borrowed, columns["se"])
+
+
+def _half(quantile: float, *errors: float) -> float | None:
+    half = quantile * math.hypot(*errors)
+    return half if math.isfinite(half) else None
+
+
+def _in_units(split: _Split, cells: _Cells, periods: _Periods, key: str | None, scale: Scale) -> Shares:
+    parts, unit = split.shares, scale.unit
+    raw, judge, assistant, mix = rounded_shares(
+        parts.raw_change * unit, parts.judge * unit, parts.assistant * unit, parts.mix * unit
+    )
+    before, after = cells.before.sum(axis=0), cells.after.sum(axis=0)
+    judge_low, judge_high = _bounds(parts.judge, split.judge_half, scale)
+    assistant_low, assistant_high = _bounds(parts.assistant, split.assistant_half, scale)
+    mix_low, mix_high = _bounds(parts.mix, split.mix_half, scale)
     return Shares(
         before_first_day=periods.before_days[0],
         before_last_day=periods.before_days[1],
         after_first_day=periods.after_days[0],
         after_last_day=periods.after_days[1],
-        n_before=int(before["n"]),
-        n_after=int(after["n"]),
-        raw_before=raw_before,
-        raw_after=raw_before + shares.raw_change * unit,
+        n_before=int(before[COLUMN["n"]]),
+        n_after=int(after[COLUMN["n"]]),
+        raw_before=scale.known_score(before[COLUMN["sum_wy"]] / before[COLUMN["sum_w"]]),
+        raw_after=scale.known_score(after[COLUMN["sum_wy"]] / after[COLUMN["sum_w"]]),
         raw=raw,
         judge=judge,
-        judge_low=_bound(shares.judge, -judge_half, unit),
-        judge_high=_bound(shares.judge, judge_half, unit),
+        judge_low=judge_low,
+        judge_high=judge_high,
         assistant=assistant,
-        assistant_low=_bound(shares.assistant, None if assistant_half is None else -assistant_half, unit),
-        assistant_high=_bound(shares.assistant, assistant_half, unit),
+        assistant_low=assistant_low,
+        assistant_high=assistant_high,
         mix=mix,
-        mix_low=_bound(shares.mix, None if mix_half is None else -mix_half, unit),
-        mix_high=_bound(shares.mix, mix_half, unit),
+        mix_low=mix_low,
+        mix_high=mix_high,
         mix_key=key,
-        method=f"{judge_map.method}; Kitagawa split",
+        method=split.method,
     )
 
 
-def _bound(value: float, half_width: float | None, unit: float) -> float | None:
-    return None if half_width is None or not math.isfinite(half_width) else (value + half_width) * unit
+def _bounds(value: float, half_width: float | None, scale: Scale) -> tuple[float | None, float | None]:
+    if half_width is None:
+        return None, None
+    return scale.change(value - half_width), scale.change(value + half_width)
 
 
 def rounded_shares(raw: float, judge: float, assistant: float, mix: float) -> tuple[float, float, float, float]:
@@ -209,8 +233,8 @@ def rounded_shares(raw: float, judge: float, assistant: float, mix: float) -> tu
     exact = [judge * 100, assistant * 100, mix * 100]
     cents = [round(value) for value in exact]
     missing = round(raw * 100) - sum(cents)
+    step = 1 if missing > 0 else -1
     for _ in range(abs(missing)):
-        step = 1 if missing > 0 else -1
-        furthest = max(range(3), key=lambda index: step * (exact[index] - cents[index]))
+        furthest = max(range(3), key=lambda place: step * (exact[place] - cents[place]))
         cents[furthest] += step
-    return round(raw, 2), cents[0] / 100, cents[1] / 100, cents[2] / 100
+    return round(raw * 100) / 100, cents[0] / 100, cents[1] / 100, cents[2] / 100

@@ -1,161 +1,185 @@
-"""An analysis in plain words: the headline, what is worth saying, and what needs a look. No statistics here."""
+"""An analysis in plain words: the headline, and what else is worth saying. No statistics here, and none of its terms.
+
+Methods are in the findings, beside each interval; a sentence says what the interval means.
+"""
 
 from __future__ import annotations
 
-from datetime import date
+from collections.abc import Mapping
 from typing import Literal
 
-from evaluator.analysis.segments import largest_first
-from evaluator.findings import Findings, JudgeFinding, SegmentFinding, Shares
+from evaluator.analysis.daily import reasons_text
+from evaluator.analysis.looks import MOST_LOOKS, changed_segments, segment_sentence, worst_segment
+from evaluator.analysis.phrases import counted, day_text, days_text, number, segment_name, signed, since_text, size_text
+from evaluator.analysis.watching import FEW_VALUES
+from evaluator.findings import Findings, JudgeFinding, QualityFinding, Shares
 
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-MOST_LOOKS = 5
-
-
-def day_text(day: str | None) -> str:
-    """A day as people write it: 12 Oct."""
-    if day is None:
-        return "an unknown day"
-    found = date.fromisoformat(day)
-    return f"{found.day} {MONTHS[found.month - 1]}"
-
-
-def days_text(first: str | None, last: str | None) -> str:
-    """A span of days: 10–13 Oct, or 29 Sep–2 Oct."""
-    if first is None or last is None or first == last:
-        return day_text(first or last)
-    if first[:7] == last[:7]:
-        return f"{date.fromisoformat(first).day}–{day_text(last)}"
-    return f"{day_text(first)}–{day_text(last)}"
-
-
-def signed(value: float | None) -> str:
-    """A change with its sign, two digits, a real minus."""
-    if value is None:
-        return "?"
-    text = f"{value:+.2f}"
-    return "0.00" if text in ("+0.00", "-0.00") else text.replace("-", "−")
-
-
-def size_text(value: float | None, low: float | None, high: float | None) -> str | None:
-    """A change with its bounds: +0.31, between 0.22 and 0.40. None without a value."""
-    if value is None:
-        return None
-    if low is None or high is None:
-        return f"{signed(value)} (no interval yet)"
-    return f"{signed(value)}, between {_plain(low)} and {_plain(high)}"
-
-
-def _plain(value: float) -> str:
-    text = f"{value:.2f}"
-    return "0.00" if text == "-0.00" else text.replace("-", "−")
+MANY_UNSCORED = 0.1  # share of missing scores that is worth a look
 
 
 def headline(findings: Findings) -> str:
     """The verdict in one sentence."""
-    judge, assistant = findings["judge"], findings["assistant"]
-    worst = _worst(findings)
+    judge, moved = findings["judge"], _what_moved(findings)
     if judge["state"] == "no_data":
-        return "Nothing to say yet: no run has graded enough anchors."
+        return _without_judge(judge)
     if judge["state"] == "learning":
-        done, needed = judge["n_runs_counted"], findings["settings"]["learning_runs"]
-        return f"Learning: run {done} of {needed}; first alarm possible on {day_text(judge['first_alarm_day'])}."
+        return _learning(findings) + (f" Meanwhile, {moved}." if moved else "")
     if judge["state"] == "changed":
-        moved = f"The judge became {judge['direction']} on {day_text(judge['since_day'])}"
-        if worst is not None:
-            segment = f"answers in {segment_name(worst)} got worse on {day_text(worst['since_day'])}"
-            return f"{moved}; apart from that, {segment}."
-        if assistant["state"] == "changed":
-            return f"Both moved: {moved[0].lower()}{moved[1:]}, and your assistant got {assistant['direction']}."
-        return f"{moved}."
+        change = f"the judge became {judge['direction']} on {day_text(judge['since_day'])}"
+        if moved and findings["assistant"]["state"] == "changed":
+            return f"Both moved: {change}, and {moved}."
+        return _capital(f"{change}; apart from that, {moved}.") if moved else f"{_capital(change)}."
+    return _capital(f"{moved}; {_judge_clause(judge)}.") if moved else _quiet_headline(findings)
+
+
+def _what_moved(findings: Findings) -> str | None:
+    """What happened to the answers, as a clause; None when nothing did that is worth a headline."""
+    worst, assistant = worst_segment(findings), findings["assistant"]
     if worst is not None:
-        return (
-            f"Answers in {segment_name(worst)} got worse on {day_text(worst['since_day'])}; no judge drift explains it."
-        )
+        return f"answers in {segment_name(worst)} got worse on {day_text(worst['since_day'])}"
     if assistant["state"] == "changed":
-        since = day_text(assistant["since_day"])
-        return f"Your assistant got {assistant['direction']} on {since}; the judge {_still(judge)}."
-    return _quiet_headline(judge)
+        return f"your assistant got {assistant['direction']} on {day_text(assistant['since_day'])}"
+    return None
 
 
-def _still(judge: JudgeFinding) -> str:
-    return "is steady" if judge["state"] == "steady" else "shows no change"
+def _without_judge(judge: JudgeFinding) -> str:
+    if not judge["n_runs"]:
+        return "The judge is not watched: no run has graded anchors."
+    return "The judge is not watched yet: no run has graded enough anchors."
 
 
-def _quiet_headline(judge: JudgeFinding) -> str:
+def _learning(findings: Findings) -> str:
+    judge, needed = findings["judge"], findings["settings"]["learning_runs"]
+    new = f"Judge setup v{findings['setup']} is new, and its scores do not compare with those before. "
+    return (
+        (new if findings["setup"] > 1 else "")
+        + f"Learning: run {judge['n_runs_counted']} of {needed};"
+        + f" first alarm possible on {day_text(judge['first_alarm_day'])}."
+    )
+
+
+def _judge_clause(judge: JudgeFinding) -> str:
     return {
-        "steady": "The judge is steady.",
-        "no_change_shown": "No change shown: the judge may have moved a little, less than can be told yet.",
-        "cannot_tell": "Cannot tell yet whether the judge moved.",
+        "steady": "the judge is steady",
+        "no_change_shown": "the judge shows no change",
+        "cannot_tell": "whether the judge moved too cannot be told yet",
     }[judge["state"]]
+
+
+def _mix_clause(shares: Shares | None, smallest_change: float) -> str:
+    """A changed mix of questions that moved the mean score by more than matters; empty without one."""
+    if shares is None or shares["mix_low"] is None or shares["mix_high"] is None:
+        return ""
+    is_sure = shares["mix_low"] > 0 or shares["mix_high"] < 0
+    if not is_sure or abs(shares["mix"]) < smallest_change:
+        return ""
+    return f"; a changed mix of questions moved the mean score by {signed(shares['mix'])}"
+
+
+def _quiet_headline(findings: Findings) -> str:
+    judge, assistant = findings["judge"], findings["assistant"]
+    if judge["state"] == "cannot_tell":
+        if judge["n_runs_after"] < FEW_VALUES:
+            left = counted(FEW_VALUES - judge["n_runs_after"], "more run")
+            return f"Cannot tell yet whether the judge moved: about {left} needed."
+        return "The judge may have moved; it is not sure enough yet for an alert."
+    said = _capital(_judge_clause(judge))
+    mix = _mix_clause(findings["shares"], findings["settings"]["smallest_change"])
+    if assistant["state"] in ("no_data", "learning"):
+        return f"{said}{mix}."
+    same = assistant["state"] == judge["state"] and assistant["state"] in ("steady", "no_change_shown")
+    if same:
+        return f"{said}, and {'so is' if judge['state'] == 'steady' else 'nor does'} your assistant{mix}."
+    return f"{said}; your assistant {_assistant_clause(assistant)}{mix}."
+
+
+def _assistant_clause(assistant: QualityFinding) -> str:
+    return {
+        "steady": "is steady",
+        "no_change_shown": "shows no change",
+        "cannot_tell": "may have changed, which is not sure enough yet for an alert",
+    }[assistant["state"]]
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def tone(findings: Findings) -> Literal["quiet", "unknown", "look"]:
     """How the verdict should look: calm, not known, or worth a look."""
-    if findings["judge"]["state"] == "changed" or findings["assistant"]["state"] == "changed" or _worst(findings):
+    judge, assistant = findings["judge"]["state"], findings["assistant"]["state"]
+    if "changed" in (judge, assistant) or worst_segment(findings) is not None:
         return "look"
-    return "quiet" if findings["judge"]["state"] == "steady" else "unknown"
+    return "quiet" if judge == "steady" and assistant != "cannot_tell" else "unknown"
+
+
+# ---------------------------------------------------------------- sentences
 
 
 def sentences(findings: Findings) -> list[str]:
     """Everything worth saying, the judge first, each with interval and dates."""
+    judge, assistant, shares = findings["judge"], findings["assistant"], findings["shares"]
     found = [judge_sentence(findings)]
-    if findings["judge"]["likely_cause"] is not None:
-        found.append(f"Likely cause: {findings['judge']['likely_cause']}.")
+    if judge["likely_cause"] is not None:
+        found.append(f"Likely cause: {judge['likely_cause']}.")
     found.append(assistant_sentence(findings))
-    shares = findings["shares"]
+    if assistant["likely_cause"] is not None:
+        found.append(f"Likely cause: {assistant['likely_cause']}.")
     if shares is not None:
         found.append(shares_sentence(shares))
-    found += [segment_sentence(row) for row in _changed(findings)[:MOST_LOOKS]]
-    return found
+    return found + [segment_sentence(row) for row in changed_segments(findings["segments"])[:MOST_LOOKS]]
 
 
 def judge_sentence(findings: Findings) -> str:
     """What is known of the judge."""
     judge = findings["judge"]
-    counts = f"{judge['n_anchors']} anchors, {judge['n_runs_counted']} runs"
+    counts = f"{counted(judge['n_anchors'], 'anchor')}, {counted(judge['n_runs_counted'], 'run')}"
     if judge["state"] == "no_data":
-        return "Judge: no run has graded at least half of the anchors and ten of them."
+        return (
+            "Judge: a run counts when it has graded at least ten anchors and half of those it was to grade;"
+            f" so far none of {counted(judge['n_runs'], 'run')} has."
+        )
     if judge["state"] == "learning":
-        return (
-            f"Judge: {judge['n_runs_counted']} runs so far, {judge['learning_runs_left']} more before a change can be"
-            f" told from noise ({counts})."
-        )
+        left = counted(judge["learning_runs_left"], "more run")
+        return f"Judge: {left} needed before a change can be told from chance ({counts})."
+    if judge["estimate"] is None:
+        return f"Judge: too few runs after the first {findings['settings']['learning_runs']} to compare ({counts})."
     size = size_text(judge["estimate"], judge["low"], judge["high"])
-    if size is None:
-        return f"Judge: too few runs after the reference to compare ({counts})."
-    if judge["state"] == "changed":
-        span = days_text(judge["since_first_day"], judge["since_last_day"])
-        return (
-            f"Judge: since {day_text(judge['since_day'])} (95 % sure: {span}) it gives {size}, for the same answers"
-            f" ({counts}; {judge['method']})."
-        )
-    said = _said(judge["state"], findings["settings"]["smallest_change"])
-    return f"Judge: {said}; {size}, against its first runs ({counts}; {judge['method']})."
+    if judge["state"] != "changed":
+        said = _said(judge["state"], findings["settings"]["smallest_change"])
+        return f"Judge: {said}; {size}, for the same answers as in its first runs ({counts})."
+    when = since_text(judge["since_day"], judge["since_first_day"], judge["since_last_day"])
+    return f"Judge: {when} it gives {size}, for the same answers ({counts}).{_earlier(judge)}"
+
+
+def _earlier(judge: JudgeFinding) -> str:
+    """A second sentence for a judge that moved more than once."""
+    if not judge["earlier_days"] or judge["against_first_runs"] is None:
+        return ""
+    days = " and ".join(day_text(day) for day in judge["earlier_days"])
+    size = size_text(judge["against_first_runs"], judge["against_first_runs_low"], judge["against_first_runs_high"])
+    return f" It had moved before, on {days}; against its first runs it now gives {size}."
 
 
 def assistant_sentence(findings: Findings) -> str:
     """What is known of the assistant, the judge's move taken out."""
     assistant = findings["assistant"]
-    counts = f"{assistant['n_before']} answers before, {assistant['n_after']} after"
     if assistant["state"] == "no_data":
-        return "Your assistant: no day has a corrected mean yet."
+        return "Your assistant: no day can be compared yet; that takes answers graded in runs that count."
+    if assistant["state"] == "learning" or assistant["estimate"] is None:
+        return "Your assistant: too few days yet to tell a change from chance."
     size = size_text(assistant["estimate"], assistant["low"], assistant["high"])
-    if assistant["state"] == "learning" or size is None:
-        return "Your assistant: too few days yet to tell a change from noise."
+    counts = f"{counted(assistant['n_before'], 'answer')} before, {assistant['n_after']:,} after"
     if assistant["state"] == "changed":
-        span = days_text(assistant["since_first_day"], assistant["since_last_day"])
-        return (
-            f"Your assistant: {assistant['direction']} since {day_text(assistant['since_day'])} (95 % sure: {span}),"
-            f" {size}, as the judge of the first runs would have scored it ({counts}; {assistant['method']})."
-        )
-    said = _said(assistant["state"], findings["settings"]["smallest_change"])
-    return f"Your assistant: {said}; {size} ({counts}; {assistant['method']})."
+        when = since_text(assistant["since_day"], assistant["since_first_day"], assistant["since_last_day"])
+        changed = f"{assistant['direction']} {when}, {size}, with the judge's own change taken out"
+        return f"Your assistant: {changed} ({counts})."
+    return f"Your assistant: {_said(assistant['state'], findings['settings']['smallest_change'])}; {size} ({counts})."
 
 
 def _said(state: str, smallest_change: float) -> str:
     return {
-        "steady": f"steady within ±{smallest_change:.2f}",
+        "steady": f"steady within ±{number(smallest_change)}",
         "no_change_shown": "no change shown",
         "cannot_tell": "not sure enough yet for an alert",
     }[state]
@@ -171,9 +195,9 @@ def shares_sentence(shares: Shares) -> str:
         _share(shares["mix"], shares["mix_low"], shares["mix_high"]),
     )
     return (
-        f"Of {signed(shares['raw'])} in the traffic mean ({before}, n {shares['n_before']}, against {after},"
-        f" n {shares['n_after']}), the judge accounts for {judge}; the assistant for {assistant}; a changed mix of"
-        f" questions for {mix}."
+        f"Of {signed(shares['raw'])} in the mean score of all answers ({before}, n {shares['n_before']:,}, against"
+        f" {after}, n {shares['n_after']:,}), the judge accounts for {judge}; the assistant for {assistant};"
+        f" a changed mix of questions for {mix}."
     )
 
 
@@ -182,56 +206,30 @@ def _share(value: float, low: float | None, high: float | None) -> str:
     return f"{size_text(value, low, high)}{zero}"
 
 
-def segment_sentence(row: SegmentFinding) -> str:
-    """What is known of a segment that changed."""
-    size = size_text(row["estimate"], row["low"], row["high"])
-    return (
-        f"{segment_name(row)}: {row['direction']} since {day_text(row['since_day'])}, {size}, judge taken out"
-        f" (n {row['n_before']} before, {row['n_after']} after)."
-    )
+def unscored_sentences(
+    findings: Findings, *, anchors: Mapping[str, Mapping[str, int]], answers: Mapping[str, Mapping[str, int]]
+) -> list[str]:
+    """Say when many scores are missing in the newest run or on the newest day: the judge was not there for them.
 
-
-def needs_a_look(findings: Findings) -> list[str]:
-    """Segments worth a look: those that got worse first, then those below the rest."""
-    worse = [row for row in _changed(findings) if row["direction"] == "worse"]
-    named = {(row["key"], row["value"], row["key2"], row["value2"]) for row in worse}
-    low = []
-    for row in sorted(findings["segments"], key=lambda row: (row["key2"] != "", row["against_rest"] or 0.0)):
-        own = (row["key"], row["value"], row["key2"], row["value2"])
-        parents = {(row["key"], row["value"], "", ""), (row["key2"], row["value2"], "", "")}
-        # a crossed segment that only repeats what one of its two keys says is no news
-        if row["stands_out"] and not ({own} | parents) & named:
-            low.append(row)
-            named.add(own)
-    found = [segment_sentence(row) for row in worse[:MOST_LOOKS]]
-    return found + [_low_sentence(row, findings["last_days"]) for row in low[: MOST_LOOKS - len(found)]]
-
-
-def _low_sentence(row: SegmentFinding, last_days: int) -> str:
-    size = size_text(row["against_rest"], row["against_rest_low"], row["against_rest_high"])
-    mean = "no mean" if row["mean"] is None else f"{row['mean']:.2f}"
-    return f"{segment_name(row)}: {mean}, {size}, against the rest in the last {last_days} days (n {row['n']})."
-
-
-def segment_name(row: SegmentFinding) -> str:
-    """A segment as people call it: refunds, or billing · German."""
-    return f"{row['value']} · {row['value2']}" if row["key2"] else str(row["value"])
-
-
-def _changed(findings: Findings) -> list[SegmentFinding]:
-    """Changed segments; a crossed one is left out when one of its two keys tells the same story."""
-    rows = largest_first(findings["segments"])
-    singles = {(row["key"], row["value"]): row for row in rows if not row["key2"]}
-    return [
-        row
-        for row in rows
-        if not row["key2"]
-        or not any(pair in singles for pair in ((row["key"], row["value"]), (row["key2"], row["value2"])))
-    ]
-
-
-def _worst(findings: Findings) -> SegmentFinding | None:
-    """The segment that got worse by most, when it is worth an alert."""
-    smallest = findings["settings"]["smallest_change"]
-    worse = [row for row in _changed(findings) if row["direction"] == "worse" and -(row["estimate"] or 0.0) >= smallest]
-    return worse[0] if worse else None
+    Args:
+        findings: The analysis.
+        anchors: Run's day to reason to the number of anchors without a score.
+        answers: Answered day to reason to the number of answers without a score.
+    """
+    found = []
+    if findings["judge"]["runs"]:
+        run = findings["judge"]["runs"][-1]
+        reasons = anchors.get(run["day"], {})
+        if sum(reasons.values()) >= MANY_UNSCORED * max(1, run["n_anchors"]):
+            missing = f"{sum(reasons.values())} of {counted(run['n_anchors'], 'anchor')}"
+            found.append(
+                f"The judge left {missing} without a score on {day_text(run['day'])}: {reasons_text(reasons)}."
+            )
+    if findings["days"]:
+        day = findings["days"][-1]
+        n = day["n"] + day["n_unscored"]
+        if n and day["n_unscored"] >= MANY_UNSCORED * n:
+            why = f": {reasons_text(answers[day['day']])}" if day["day"] in answers else ""
+            missing = f"{day['n_unscored']} of {counted(n, 'answer')} of {day_text(day['day'])}"
+            found.append(f"The judge left {missing} without a score{why}.")
+    return found

@@ -36,7 +36,7 @@ _SECTIONS = {
 }
 
 
-@click.command(cls=Root, sections=_SECTIONS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command("judgewatch", cls=Root, sections=_SECTIONS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--debug", is_flag=True, help="Show where an error happened (also: JUDGEWATCH_DEBUG=1).")
 @click.version_option(package_name="judgewatch", prog_name="judgewatch", message="%(prog)s %(version)s")
 @click.pass_obj

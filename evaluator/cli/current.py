@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evaluator.cli.output import say
+from evaluator.cli.output import counted, say
 from evaluator.cli.target import Target
 from evaluator.errors import StoreError
+from evaluator.freshness import newest_analysis
 from evaluator.store import read
 
 if TYPE_CHECKING:
@@ -37,27 +38,15 @@ def read_current(target: Target, store: Store) -> Current:
     ruler = read.newest_ruler(store, app)
     if ruler is None:
         return Current(app=app, ruler=None, findings=None, computed_utc=None)
-    row = read.newest_analysis(store, app=app, ruler_id=ruler["ruler_id"], criterion=ruler["criterion"])
-    newest_run = _newest_graded_run(store, app, ruler["ruler_id"])
-    if newest_run is not None and (row is None or row["computed_utc"] < newest_run):
+    row, is_due = newest_analysis(store, app=app, ruler_id=ruler["ruler_id"], criterion=ruler["criterion"])
+    if is_due:
         missing = "there is no analysis yet" if row is None else "runs have finished since the last analysis"
         say(f"note: {missing}; it is made now")
         findings = _analyse(target, store, app, ruler["ruler_id"], row)
         return Current(app=app, ruler=ruler, findings=findings, computed_utc=None)
-    findings = None if row is None else row["payload"]
-    return Current(app=app, ruler=ruler, findings=findings, computed_utc=None if row is None else row["computed_utc"])
-
-
-def _newest_graded_run(store: Store, app: str, ruler_id: str) -> str | None:
-    """When the newest run with a score ended, None when there is none."""
-    ended = [
-        row["finished_utc"]
-        for row in read.runs(store, app)
-        if row["ruler_id"] == ruler_id
-        and row["finished_utc"] is not None
-        and row["n_scored_anchor"] + row["n_scored_traffic"] > 0
-    ]
-    return max(ended, default=None)
+    if row is None:
+        return Current(app=app, ruler=ruler, findings=None, computed_utc=None)
+    return Current(app=app, ruler=ruler, findings=row["payload"], computed_utc=row["computed_utc"])
 
 
 def _analyse(target: Target, store: Store, app: str, ruler_id: str, last: dict[str, Any] | None) -> Findings:
@@ -93,7 +82,7 @@ def next_step(store: Store, app: str) -> str:
     if not counts["n_runs"]:
         if not counts["n_answers"]:
             return "There are no answers and no runs yet: `judgewatch import FILE`, then `judgewatch run once`."
-        return f"Nothing is graded yet ({counts['n_answers']:,} answers wait): `judgewatch run once`."
+        return f"Nothing is graded yet ({counted(counts['n_answers'], 'answer')} waiting): `judgewatch run once`."
     newest = read.runs(store, app, most=1)[0]
     reasons = ", ".join(f"{n} {reason}" for reason, n in newest["reasons"].items())
     why = f": {newest['message'] or reasons}" if newest["message"] or reasons else ""

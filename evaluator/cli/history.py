@@ -15,7 +15,7 @@ from evaluator.records import Source
 from evaluator.store import read
 from evaluator.store.db import Store
 
-_COLUMNS = ("day", "n", "unscored", "mean", "interval", "corrected", "interval ", "note")
+_COLUMNS = ("day", "n", "unscored", "mean", "interval", "corrected", "its interval", "note")
 _NUMBERS = ("n", "unscored", "mean", "corrected")
 
 

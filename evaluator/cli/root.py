@@ -157,9 +157,9 @@ def _in_words(error: Exception, session: Session) -> JudgewatchError | None:
     """Return an error that a person can act on; None for a fault of the program."""
     if isinstance(error, JudgewatchError):
         return error
-    # only the store may import sqlite3; where it was never loaded there is no error of a database
+    # only the store imports sqlite3; its other errors are faults of the program, not states of a file
     store_db = sys.modules.get("evaluator.store.db")
-    if store_db is not None and isinstance(error, store_db.sqlite3.Error):
+    if store_db is not None and type(error) in (store_db.sqlite3.OperationalError, store_db.sqlite3.DatabaseError):
         explained: JudgewatchError = store_db.explain(error, session.db or DEFAULT_DB)
         return explained
     if isinstance(error, OSError):

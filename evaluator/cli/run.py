@@ -61,7 +61,7 @@ def once(
     A run that is finished already says so and costs nothing. With --since, a finished run is followed by an extra one.
     """
     from evaluator.clock import SystemClock
-    from evaluator.scoring.slot import grade_slot, preview_slot
+    from evaluator.scoring.slot import grade_slot, preview_slot, refresh_analysis
 
     config = target.needed_config()
     clock = SystemClock()
@@ -83,8 +83,12 @@ def once(
                 stop=stop,
             )
         )
-    put_report(report, config, again=choice.again, as_json=as_json)
-    if not (report.finished or report.run.already_finished):
+    findings = None
+    try:
+        findings = refresh_analysis(config, report, now=clock.now())
+    finally:  # what was graded is told, whatever becomes of the analysis
+        put_report(report, findings, config, again=choice.again, as_json=as_json)
+    if not report.finished:
         ctx.exit(1)
 
 
@@ -101,7 +105,7 @@ def watch(*, target: Target, quiet: bool) -> None:
 async def _watch(config: Config, stop: asyncio.Event, *, quiet: bool) -> None:
     from evaluator.clock import SystemClock
     from evaluator.scoring.setup import schedule_zone
-    from evaluator.scoring.slot import check_setup, grade_slot, newest_finished_slot
+    from evaluator.scoring.slot import check_setup, grade_slot, newest_finished_slot, refresh_analysis
     from evaluator.scoring.watch import SlotResult, Watcher, sleep_or_stop
 
     clock = SystemClock()
@@ -111,8 +115,8 @@ async def _watch(config: Config, stop: asyncio.Event, *, quiet: bool) -> None:
         on_progress = None if quiet else lines()
         report = await grade_slot(config, slot=slot, clock=clock, on_progress=on_progress, stop=stop)
         say_spool(report.spool)
-        finished = report.finished or report.run.already_finished
-        return SlotResult(message=summary(report.run, report.findings), try_again=not finished)
+        findings = await asyncio.to_thread(refresh_analysis, config, report, now=clock.now())
+        return SlotResult(message=summary(report.run, findings), try_again=not report.finished)
 
     watcher = Watcher(
         cron=config.schedule.cron,

@@ -88,18 +88,18 @@ def _preview_payload(preview: SlotPreview) -> dict[str, Any]:
 # ---------------------------------------------------------------- after
 
 
-def put_report(report: SlotReport, config: Config, *, again: str, as_json: bool) -> None:
+def put_report(report: SlotReport, findings: Findings | None, config: Config, *, again: str, as_json: bool) -> None:
     """Print what came of a run; ``again`` is the command that goes on with it if it was cut off."""
     say_spool(report.spool)
     run = report.run
     if as_json:
-        put_json(_report_payload(report))
+        put_json(_report_payload(report, findings))
     elif run.already_finished:
         put(f"the run of {slot_text(run.slot_utc, config)} is finished already; there is nothing to do")
     else:
         put(f"run of {slot_text(run.slot_utc, config)}: {summary(replace(run, message=''), None)}")
-        if report.findings is not None:
-            put(report.findings["headline"])
+    if findings is not None and not as_json:
+        put(findings["headline"])
     if run.n_older_answers:
         say(older_answers(run.n_older_answers, config))
     if run.already_finished or run.status == "finished":
@@ -129,11 +129,11 @@ def summary(run: RunReport, findings: Findings | None) -> str:
     return text if findings is None else f"{text}. {findings['headline']}"
 
 
-def _report_payload(report: SlotReport) -> dict[str, Any]:
+def _report_payload(report: SlotReport, findings: Findings | None) -> dict[str, Any]:
     return {
         **asdict(report.run),
-        "complete": report.finished or report.run.already_finished,
-        "headline": None if report.findings is None else report.findings["headline"],
+        "complete": report.finished,
+        "headline": None if findings is None else findings["headline"],
         "spool": None if report.spool is None else asdict(report.spool),
     }
 

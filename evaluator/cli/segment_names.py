@@ -69,13 +69,17 @@ def find_segment(store: Store, app: str, pairs: Sequence[Pair]) -> dict[str, Any
         if wanted is not None and sorted(_pairs(row)) == sorted(pairs):
             return row
     keys = [" * ".join(filter(None, pair)) for pair in read.segment_keys(store, app)]
-    values = [segment_text(row) for row in known if row["key"] and row["key"] in {key for key, _ in pairs}]
+    values = [segment_text(row) for row in known if _keys(row) == {key for key, _ in pairs}]
     named = ", ".join(values[:_VALUES_NAMED]) + (", ..." if len(values) > _VALUES_NAMED else "")
     asked = " and ".join(f"{key}={value}" for key, value in pairs)
     raise UsageError(
         f"scores are not totalled for {asked}; "
         + (f"known are: {named}" if values else f"keys in use (traffic.segments): {', '.join(keys) or 'none'}")
     )
+
+
+def _keys(row: Mapping[str, Any]) -> set[str]:
+    return {key for key, _ in _pairs(row)}
 
 
 def _pairs(row: Mapping[str, Any]) -> list[Pair]:

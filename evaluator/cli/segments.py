@@ -16,7 +16,7 @@ from evaluator.errors import UsageError
 if TYPE_CHECKING:
     from evaluator.findings import Findings, SegmentFinding
 
-_COLUMNS = ("segment", "n", "unscored", "mean", "interval", "corrected", "change", "interval ", "finding")
+_COLUMNS = ("segment", "n", "unscored", "mean", "interval", "corrected", "change", "its interval", "finding")
 _NUMBERS = ("n", "unscored", "mean", "corrected", "change")
 
 
@@ -36,7 +36,7 @@ def command(*, target: Target, key: str | None, as_json: bool) -> None:
         else:
             put(step)
         return
-    rows = [row for row in findings["segments"] if key is None or _key(row) == _spaced(key)]
+    rows = [row for row in findings["segments"] if key is None or _keys(row) == _parts(key)]
     if key is not None and not rows:
         known = ", ".join(dict.fromkeys(_key(row) for row in findings["segments"]))
         raise UsageError(f"--key {key!r} is none of the keys answers are broken down by: {known or 'there are none'}")
@@ -54,7 +54,8 @@ def _put(rows: Sequence[SegmentFinding], findings: Findings) -> None:
     below = sum(row["stands_out"] for row in rows)
     put(
         f"{counted(len(rows), 'segment')}, {below} below the rest after correcting for so many looks; means of the last"
-        f" {findings['last_days']} days, changes with the judge taken out, {findings['settings']['level']:.0%} intervals"
+        f" {findings['last_days']} days, changes with the judge taken out, {findings['settings']['level']:.0%}"
+        " intervals"
     )
 
 
@@ -77,5 +78,9 @@ def _key(row: SegmentFinding) -> str:
     return f"{row['key']} * {row['key2']}" if row["key2"] else row["key"]
 
 
-def _spaced(key: str) -> str:
-    return " * ".join(part.strip() for part in key.split("*"))
+def _keys(row: SegmentFinding) -> set[str]:
+    return {row["key"], row["key2"]} - {""}
+
+
+def _parts(key: str) -> set[str]:
+    return {part.strip() for part in key.split("*")}

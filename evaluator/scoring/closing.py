@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from typing import Any
 
-from evaluator.clock import parse_utc
-from evaluator.records import ParsedVerdict, StopReason
+from evaluator.clock import Clock, parse_utc
+from evaluator.records import ParsedVerdict, StopReason, UnscoredReason
 from evaluator.store import read, write
 from evaluator.store.db import Store
 from evaluator.store.write import RunPlan
@@ -91,13 +92,11 @@ class RunTally:
         )
 
 
-def close_run(
-    store: Store, plan: RunPlan, tally: RunTally, *, now: datetime, elapsed_s: float, n_older_answers: int
-) -> RunReport:
+def close_run(store: Store, plan: RunPlan, tally: RunTally, clock: Clock, *, n_older_answers: int) -> RunReport:
     """Set the run's status, bring the totals up to date, and log what answered differently than before."""
     counts = read.run_counts(store, plan.run_id)
     status, message = _status(tally, counts)
-    write.finish_run(store, plan.run_id, status=status, stop_reason=tally.stop_reason, message=message, now=now)
+    write.finish_run(store, plan.run_id, status=status, stop_reason=tally.stop_reason, message=message, now=clock.now())
     _note_instrument_change(store, plan)
     n_planned = counts["n_anchors"] + counts["n_traffic"]
     return RunReport(
@@ -113,19 +112,26 @@ def close_run(
         n_left=n_planned - counts["n_scored"] - counts["n_unscored"],
         n_calls=tally.n_calls,
         spent_usd=tally.spent_usd,
-        elapsed_s=elapsed_s,
+        elapsed_s=time.monotonic() - tally.started,
         n_older_answers=n_older_answers,
-        reasons=tally.reasons,
+        reasons=counts["reasons"],
     )
 
 
-def _status(tally: RunTally, counts: Mapping[str, int]) -> tuple[str, str]:
+def mostly_failed(counts: Mapping[str, Any]) -> bool:
+    """Whether a run has too few scores to enter a mean; an answer without text is no failure of the judge."""
+    n_tried = counts["n_scored"] + counts["n_unscored"] - counts["reasons"].get(UnscoredReason.NO_ANSWER_TEXT, 0)
+    return bool(counts["n_scored"] < MOSTLY_FAILED_BELOW * n_tried)
+
+
+def _status(tally: RunTally, counts: Mapping[str, Any]) -> tuple[str, str]:
     """Finished, stopped (goes on when started again), or failed (mostly without scores: it enters no mean)."""
-    tried = counts["n_scored"] + counts["n_unscored"]
-    if tried and counts["n_scored"] < MOSTLY_FAILED_BELOW * tried:
-        worst = max(tally.reasons, key=lambda reason: tally.reasons[reason], default="unknown")
+    n_tried = counts["n_scored"] + counts["n_unscored"]
+    if mostly_failed(counts):
+        reasons = counts["reasons"]
+        worst = max(reasons, key=lambda reason: reasons[reason])
         return "failed", tally.stop_message or (
-            f"{counts['n_unscored']} of {tried} verdicts have no score (mostly {worst}); the run enters no mean"
+            f"{counts['n_unscored']} of {n_tried} verdicts have no score (mostly {worst}); the run enters no mean"
         )
     if tally.stop_reason is not None:
         return "stopped", tally.stop_message
@@ -134,23 +140,14 @@ def _status(tally: RunTally, counts: Mapping[str, int]) -> tuple[str, str]:
 
 def _note_instrument_change(store: Store, plan: RunPlan) -> None:
     """Log when something else answered than in the run before: same model asked, another one returned, say."""
-    rows = read.instruments_by_run(store, plan.app, plan.ruler_id)
-    ours = [row for row in rows if row["run_id"] == plan.run_id]
-    earlier = [row for row in rows if row["slot_utc"] < plan.slot_utc]
-    if not ours or not earlier or any(event["run_id"] == plan.run_id for event in read.events(store, plan.app)):
+    ours = read.instruments_of_run(store, plan.run_id)
+    before = read.instrument_before(store, app=plan.app, ruler_id=plan.ruler_id, slot_utc=plan.slot_utc)
+    if not ours or before is None or before["instrument_id"] == ours[0]["instrument_id"]:
         return
-    last_slot = earlier[-1]["slot_utc"]
-    before = max((row for row in earlier if row["slot_utc"] == last_slot), key=lambda row: row["n"])
-    now = max(ours, key=lambda row: row["n"])
-    if before["instrument_id"] == now["instrument_id"]:
-        return
-    names = {
-        "resolved_model": "returned model",
-        "fingerprint": "fingerprint",
-        "output_mode": "output mode",
-        "parameters_json": "parameters",
-    }
-    changes = [f"{names[key]} {before[key]} → {now[key]}" for key in names if before[key] != now[key]]
+    if any(event["run_id"] == plan.run_id for event in read.events(store, plan.app, first_day=plan.slot_day)):
+        return  # logged when this run was closed the first time
+    now = ours[0]
+    changes = [f"{name} {before[key]} → {now[key]}" for key, name in _PARTS.items() if before[key] != now[key]]
     write.add_event(
         store,
         app=plan.app,
@@ -163,12 +160,20 @@ def _note_instrument_change(store: Store, plan: RunPlan) -> None:
     )
 
 
-def nothing_to_do(plan: RunPlan) -> RunReport:
-    """Report on a run that had finished before."""
+_PARTS = {
+    "resolved_model": "returned model",
+    "fingerprint": "fingerprint",
+    "output_mode": "output mode",
+    "parameters_json": "parameters",
+}
+
+
+def nothing_to_do(plan: RunPlan, status: str) -> RunReport:
+    """Report on a run that was over before: finished, or closed when a later one began."""
     return RunReport(
         run_id=plan.run_id,
         slot_utc=plan.slot_utc,
-        status="finished",
+        status=status,
         stop_reason=None,
         message="",
         n_anchors=0,

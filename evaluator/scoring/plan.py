@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -11,8 +11,9 @@ from evaluator.clock import Clock, day_of, utc_text
 from evaluator.config import TrafficConfig
 from evaluator.errors import UsageError
 from evaluator.judges.base import Judge
-from evaluator.records import Anchor, Item, Source, StopReason, UnscoredReason, content_hash
+from evaluator.records import Anchor, Source, StopReason, UnscoredReason, content_hash
 from evaluator.scoring.budget import Limits
+from evaluator.scoring.closing import mostly_failed
 from evaluator.scoring.sampler import TrafficSample, draw_traffic
 from evaluator.store import read, rollup, write
 from evaluator.store.db import Store, open_store
@@ -72,32 +73,41 @@ def preview_run(settings: RunSettings, judge: Judge) -> PlanPreview:
     with open_store(settings.store_path, zone=settings.zone) as store:
         existing = read.run_at(store, settings.app, judge.ruler.ruler_id, utc_text(settings.slot))
         if existing is not None:
-            left = [] if existing["status"] == "finished" else worth_grading(read.run_left(store, existing["run_id"]))
-            ids = [row["item_id"] for row in left]
-            n_anchors = sum(row["source"] == Source.ANCHOR for row in left)
-            sample_days, n_older = 0, 0
-            finished = existing["status"] == "finished"
-        else:
-            sample = _sample(store, settings, judge)
-            anchors = settings.anchors if settings.kind != "traffic" else ()
-            n_anchors, sample_days, n_older, finished = len(anchors), len(sample.days), sample.n_older, False
-            ids = [item.item_id for item in sample.items]
-        items: list[Item] = list(read.load_items(store, ids).values())
-        if existing is None and settings.kind != "traffic":
-            items += [anchor.item for anchor in settings.anchors]
-    n_traffic = len(ids) - n_anchors if existing is not None else len(ids)
+            return _preview_rest(store, existing, judge)
+        sample = _sample(store, settings, judge)
+        anchors = () if settings.kind == "traffic" else settings.anchors
+        answers = read.load_items(store, (item.item_id for item in sample.items)).values()
+        return PlanPreview(
+            n_anchors=len(anchors),
+            n_traffic=len(sample.items),
+            n_days=len(sample.days),
+            n_older_answers=sample.n_older,
+            most_usd=judge.plan_cost([*(anchor.item for anchor in anchors), *answers]),
+            already_finished=False,
+        )
+
+
+def _preview_rest(store: Store, run: read.Row, judge: Judge) -> PlanPreview:
+    """What a run that was cut off would still do."""
+    is_over = run["status"] in ("finished", "closed")
+    left = [] if is_over else list(worth_grading(read.run_left(store, run["run_id"])))
+    n_anchors = sum(row["source"] == Source.ANCHOR for row in left)
     return PlanPreview(
         n_anchors=n_anchors,
-        n_traffic=n_traffic,
-        n_days=sample_days,
-        n_older_answers=n_older,
-        most_usd=judge.plan_cost(items),
-        already_finished=finished,
+        n_traffic=len(left) - n_anchors,
+        n_days=0,
+        n_older_answers=0,
+        most_usd=judge.plan_cost(list(read.load_items(store, (row["item_id"] for row in left)).values())),
+        already_finished=is_over,
     )
 
 
-def open_run(store: Store, settings: RunSettings, judge: Judge, clock: Clock) -> tuple[RunPlan, int, bool]:
-    """Find the slot's run or plan a new one: (plan, answers before the window, whether it is finished)."""
+def open_run(store: Store, settings: RunSettings, judge: Judge, clock: Clock) -> tuple[RunPlan, int, str | None]:
+    """Find the slot's run or plan a new one.
+
+    Returns:
+        (plan, number of answers before the window, status of a run that is over and None of one that is open now).
+    """
     now = clock.now()
     ruler = judge.ruler
     slot_utc = utc_text(settings.slot)
@@ -106,34 +116,40 @@ def open_run(store: Store, settings: RunSettings, judge: Judge, clock: Clock) ->
     existing = read.run_at(store, settings.app, ruler.ruler_id, slot_utc)
     if existing is not None:
         plan = _plan_of(existing)
-        if existing["status"] == "finished":
-            return plan, 0, True
+        if existing["status"] in ("finished", "closed"):
+            return plan, 0, existing["status"]
         write.reopen_run(store, plan.run_id)
-        return plan, 0, False
+        return plan, 0, None
     _close_older_runs(store, settings, clock)
     rollup.choose_segment_keys(store, settings.app, settings.segment_keys)
-    set_id = write.save_anchor_set(
-        store, app=settings.app, name=settings.anchor_set_name, anchors=settings.anchors, now=now
-    )
-    sample = _sample(store, settings, judge)
+    plan, n_older = _new_plan(store, settings, judge, now)
+    write.begin_run(store, plan, now=now)
+    return replace(plan, items=()), n_older, None  # from here on the items are read from the store
+
+
+def _new_plan(store: Store, settings: RunSettings, judge: Judge, now: datetime) -> tuple[RunPlan, int]:
     anchors = () if settings.kind == "traffic" else settings.anchors
+    set_id = None
+    if anchors:
+        set_id = write.save_anchor_set(store, app=settings.app, name=settings.anchor_set_name, anchors=anchors, now=now)
+    sample = _sample(store, settings, judge)
     items = tuple(
         PlannedItem(item_id=write.anchor_item_id(settings.app, anchor), source=Source.ANCHOR, inclusion_probability=1.0)
         for anchor in anchors
     )
+    slot_utc = utc_text(settings.slot)
     plan = RunPlan(
-        run_id=content_hash("run", settings.app, ruler.ruler_id, slot_utc),
+        run_id=content_hash("run", settings.app, judge.ruler.ruler_id, slot_utc),
         app=settings.app,
-        ruler_id=ruler.ruler_id,
-        anchor_set_id=set_id if anchors else None,
+        ruler_id=judge.ruler.ruler_id,
+        anchor_set_id=set_id,
         slot_utc=slot_utc,
         slot_day=day_of(settings.slot, store.zone).isoformat(),
         kind=settings.kind,
         items=items + sample.items,
         sampled_days=sample.days,
     )
-    write.begin_run(store, plan, now=now)
-    return plan, sample.n_older, False
+    return plan, sample.n_older
 
 
 def _sample(store: Store, settings: RunSettings, judge: Judge) -> TrafficSample:
@@ -157,11 +173,19 @@ def _plan_of(row: read.Row) -> RunPlan:
 
 def _close_older_runs(store: Store, settings: RunSettings, clock: Clock) -> None:
     """Close runs of earlier slots that were cut off: their sample ends where they ended."""
-    for row in read.open_runs(store, settings.app):
+    for row in read.open_runs(store, settings.app, before_slot_utc=utc_text(settings.slot)):
         write.give_up_rest(store, row["run_id"])
-        reason = None if row["status"] == "stopped" else StopReason.INTERRUPTED
-        message = row["message"] or "cut off, and not taken up again before the next scheduled run"
-        write.close_abandoned_run(store, row["run_id"], stop_reason=reason, message=message, now=clock.now())
+        if row["status"] == "failed":
+            continue  # closed already; only its sample was still open
+        counts = read.run_counts(store, row["run_id"])
+        write.close_abandoned_run(
+            store,
+            row["run_id"],
+            status="failed" if not counts["n_scored"] or mostly_failed(counts) else "closed",
+            stop_reason=None if row["status"] == "stopped" else StopReason.INTERRUPTED,
+            message=row["message"] or "cut off, and not taken up again before the next scheduled run",
+            now=clock.now(),
+        )
 
 
 def _note_new_setup(store: Store, settings: RunSettings, ruler_id: str) -> None:
@@ -189,8 +213,13 @@ def _note_new_setup(store: Store, settings: RunSettings, ruler_id: str) -> None:
     )
 
 
-def worth_grading(rows: Sequence[read.Row]) -> list[read.Row]:
+def worth_grading(rows: Iterable[read.Row]) -> Iterator[read.Row]:
     """Items without a verdict, and those whose verdict failed in a way that may pass."""
-    return [
+    return (
         row for row in rows if row["unscored_reason"] is None or UnscoredReason(row["unscored_reason"]).is_transient
-    ]
+    )
+
+
+def ids_left(store: Store, run_id: str) -> list[str]:
+    """Ids of the items of a run that are still to be graded, in order."""
+    return [row["item_id"] for row in worth_grading(read.run_left(store, run_id))]

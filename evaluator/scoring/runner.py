@@ -5,28 +5,36 @@ each item ends with one verdict.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import secrets
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, TypeVar
 
 from evaluator.clock import Clock, SystemClock, utc_text
-from evaluator.errors import LeaseHeldError
+from evaluator.errors import StoreError
 from evaluator.judges.base import Judge
 from evaluator.records import GradeOutcome, Item, Source, StopReason, UnscoredReason
 from evaluator.scoring.budget import BudgetGate
 from evaluator.scoring.closing import Progress, RunReport, RunTally, close_run, nothing_to_do
-from evaluator.scoring.plan import RunSettings, open_run, worth_grading
+from evaluator.scoring.lease import LeaseKeeper
+from evaluator.scoring.plan import RunSettings, ids_left, open_run
 from evaluator.scoring.writer import OutcomeWriter
 from evaluator.store import locks, read
-from evaluator.store.db import Store, open_store
+from evaluator.store.db import Store, open_reader, open_store
 from evaluator.store.write import GradedItem, RunPlan
 
 LOAD_CHUNK = 200
-HEARTBEAT_S = 5.0
 GRACE_S = 10.0  # how long calls in flight may still take after Ctrl-C
 UNREACHABLE_AFTER = 10  # items in a row that failed because nothing answered
-_NOBODY_ANSWERS = frozenset({UnscoredReason.CONNECTION, UnscoredReason.TIMEOUT, UnscoredReason.SERVER_ERROR})
+_NOBODY_ANSWERS = frozenset(
+    {UnscoredReason.CONNECTION, UnscoredReason.TIMEOUT, UnscoredReason.SERVER_ERROR, UnscoredReason.RATE_LIMITED}
+)
+
+_T = TypeVar("_T")
 
 
 def holder_name() -> str:
@@ -52,37 +60,44 @@ async def run_once(
         stop: Set from outside (Ctrl-C) to end early: calls in flight are waited for, nothing is lost.
 
     Raises:
-        LeaseHeldError: another scorer works on this app.
-        StoreError: the database cannot be used.
+        LeaseHeldError: another scorer works on this app, or took over while this one was silent.
+        StoreError: the database cannot be used, or was removed under the run.
     """
     clock = clock or SystemClock()
-    stop = stop or asyncio.Event()
-    with open_store(settings.store_path, zone=settings.zone) as store:
-        holder = f"{holder_name()}:{id(settings):x}"
+    path = settings.store_path
+    with open_store(path, zone=settings.zone) as store:
+        holder = f"{holder_name()}:{secrets.token_hex(4)}"  # two runs of one process are two holders
         lease = locks.acquire_lease(
             store, app=settings.app, holder=holder, what=f"run of {utc_text(settings.slot)}", now=clock.now()
         )
         try:
-            plan, n_older, finished = open_run(store, settings, judge, clock)
-            if finished:
-                return nothing_to_do(plan)
-            judge.forget_adjustments()
-            grading = _Grading(settings, judge, plan, clock, on_progress, stop)
-            heartbeat = asyncio.create_task(_keep_lease(settings, lease, clock, stop))
-            try:
-                await grading.grade(worth_grading(read.run_left(store, plan.run_id)))
-            finally:
-                heartbeat.cancel()
-                await asyncio.gather(heartbeat, return_exceptions=True)
-            tally = grading.tally
-            elapsed_s = time.monotonic() - tally.started
-            return close_run(store, plan, tally, now=clock.now(), elapsed_s=elapsed_s, n_older_answers=n_older)
+            async with LeaseKeeper(path, lease, clock) as keeper:
+                # in threads, so that the lease is kept while a large plan is written or many days are totalled
+                plan, n_older, finished = await _to_its_end(lambda: open_run(store, settings, judge, clock))
+                if finished is not None:
+                    return nothing_to_do(plan, finished)
+                judge.forget_adjustments()
+                grading = _Grading(settings, judge, plan, clock, on_progress, (stop or asyncio.Event(), keeper.lost))
+                await grading.grade(ids_left(store, plan.run_id))
+                keeper.check()
+                return await _to_its_end(lambda: close_run(store, plan, grading.tally, clock, n_older_answers=n_older))
         finally:
-            locks.release_lease(store, lease)
+            with contextlib.suppress(StoreError):  # what cannot be given back ends by itself
+                locks.release_lease(store, lease)
+
+
+async def _to_its_end(action: Callable[[], _T]) -> _T:
+    """Do something in a thread; whoever is cancelled meanwhile waits for it, since it uses the database."""
+    task = asyncio.ensure_future(asyncio.to_thread(action))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
 
 
 class _Grading:
-    """A run while it goes on."""
+    """A run while it goes on. ``signals`` are the events that end it from outside."""
 
     def __init__(
         self,
@@ -91,72 +106,75 @@ class _Grading:
         plan: RunPlan,
         clock: Clock,
         on_progress: Callable[[Progress], None] | None,
-        stop: asyncio.Event,
+        signals: tuple[asyncio.Event, ...],
     ) -> None:
         self.settings = settings
         self.judge = judge
         self.plan = plan
         self.clock = clock
         self.on_progress = on_progress
-        self.stop_wanted = stop
+        self.signals = signals
         self.tally = RunTally(started=time.monotonic())
         self._unanswered_in_a_row = 0
 
-    async def grade(self, left: Sequence[read.Row]) -> None:
-        """Grade what is left, a few at once, until done or stopped."""
-        self.tally.n_planned = len(left)
-        if not left:
+    async def grade(self, item_ids: Sequence[str]) -> None:
+        """Grade these items, a few at once, until done or stopped."""
+        self.tally.n_planned = len(item_ids)
+        if not item_ids:
             return
         path = self.settings.store_path
         writer = OutcomeWriter(path, self.plan, self.judge.ruler.rubric.criterion)
         writer.start()
         try:
-            with open_store(path) as gate_store, open_store(path) as texts:
-                gate = BudgetGate(
+            with open_store(path, create=False) as gate_store, open_reader(path) as texts:
+                async with BudgetGate(
                     gate_store,
                     app=self.settings.app,
                     limits=self.settings.limits,
                     clock=self.clock,
                     monotonic=time.monotonic,
-                )
-                async with gate:
-                    await self._grade_all(_Feed(texts, left), gate, writer)
+                ) as gate:
+                    await self._grade_all(_Feed(texts, item_ids), gate, writer)
         finally:
-            await asyncio.to_thread(writer.close)
+            await _to_its_end(writer.close)
 
     async def _grade_all(self, feed: _Feed, gate: BudgetGate, writer: OutcomeWriter) -> None:
         # the first item alone: a wrong key costs one call, and refused parameters are learned once
-        first = feed.next()
-        if first is not None:
-            await self._grade_one(*first, gate, writer)
-        n_workers = min(self.settings.concurrency, self.tally.n_planned)
-        workers = [asyncio.create_task(self._work(feed, gate, writer)) for _ in range(n_workers)]
-        asked_to_stop = asyncio.create_task(self.stop_wanted.wait())
+        await self._work_until_signal([self._work(feed, gate, writer, most=1)])
+        if not self._must_end():
+            n_workers = min(self.settings.concurrency, self.tally.n_planned)
+            await self._work_until_signal([self._work(feed, gate, writer) for _ in range(n_workers)])
+        if self._must_end():
+            self.tally.stop(StopReason.INTERRUPTED, "stopped from outside; start it again to go on where it stopped")
+
+    def _must_end(self) -> bool:
+        return self.tally.stop_reason is not None or any(signal.is_set() for signal in self.signals)
+
+    async def _work_until_signal(self, work: Sequence[Coroutine[Any, Any, None]]) -> None:
+        """Let workers work to their end; after a signal, until calls in flight have come home: they are paid for."""
+        workers = {asyncio.create_task(each) for each in work}
+        signal = asyncio.create_task(_first_of(self.signals))
         try:
-            working: set[asyncio.Task[None]] = set(workers)
-            while working and not asked_to_stop.done():
-                done, _ = await asyncio.wait({*working, asked_to_stop}, return_when=asyncio.FIRST_COMPLETED)
-                working -= {task for task in workers if task in done}
-                for task in done & set(workers):
-                    task.result()  # a defect in one worker ends the run, with everything stored so far
+            working = set(workers)
+            while working and not signal.done():
+                await asyncio.wait({*working, signal}, return_when=asyncio.FIRST_COMPLETED)
+                working = _still_working(working)
             if working:
-                await self._wind_down(working)
+                await asyncio.wait(working, timeout=GRACE_S)
+                _still_working(working)
         finally:
-            for task in (*workers, asked_to_stop):
+            for task in (*workers, signal):
                 task.cancel()
-            await asyncio.gather(*workers, asked_to_stop, return_exceptions=True)
+            await asyncio.gather(*workers, signal, return_exceptions=True)
 
-    async def _wind_down(self, working: set[asyncio.Task[None]]) -> None:
-        """Let calls in flight come home; they are paid for."""
-        self.tally.stop(StopReason.INTERRUPTED, "stopped from outside; start it again to go on where it stopped")
-        await asyncio.wait(working, timeout=GRACE_S)
-
-    async def _work(self, feed: _Feed, gate: BudgetGate, writer: OutcomeWriter) -> None:
-        while self.tally.stop_reason is None and not self.stop_wanted.is_set():
+    async def _work(self, feed: _Feed, gate: BudgetGate, writer: OutcomeWriter, *, most: int | None = None) -> None:
+        n_done = 0
+        while n_done != most and not self._must_end():
             following = feed.next()
             if following is None:
                 return
             await self._grade_one(*following, gate, writer)
+            n_done += 1
 
     async def _grade_one(
         self, item_id: str, source: Source, item: Item, gate: BudgetGate, writer: OutcomeWriter
@@ -164,7 +182,7 @@ class _Grading:
         outcome = await self.judge.grade(item, item_id=item_id, gate=gate)
         if outcome.attempts or outcome.verdict is not None:
             while writer.is_full() and writer.failure is None:
-                await asyncio.sleep(0.05)  # the database is blocked: grade no faster than it can be stored
+                await asyncio.sleep(0.02)  # the database is blocked: grade no faster than it can be stored
             graded_utc = utc_text(self.clock.now())
             writer.put(GradedItem(item_id=item_id, source=source, outcome=outcome, graded_utc=graded_utc))
         if outcome.stop is not None:
@@ -179,47 +197,47 @@ class _Grading:
     def _watch_for_silence(self, reason: UnscoredReason | None, outcome: GradeOutcome) -> None:
         """End a run against a server that is not there, before it has tried every item in vain."""
         self._unanswered_in_a_row = self._unanswered_in_a_row + 1 if reason in _NOBODY_ANSWERS else 0
-        if self._unanswered_in_a_row >= UNREACHABLE_AFTER:
-            last = outcome.attempts[-1].message if outcome.attempts else str(reason)
-            self.tally.stop(
-                StopReason.UNREACHABLE,
-                f"the judge did not answer {self._unanswered_in_a_row} items in a row ({last}); check judge.base_url"
-                " and whether the server is up",
-            )
+        if self._unanswered_in_a_row < UNREACHABLE_AFTER:
+            return
+        last = outcome.attempts[-1].message if outcome.attempts else str(reason)
+        said = f"the judge did not answer {self._unanswered_in_a_row} items in a row ({last})"
+        if reason is UnscoredReason.RATE_LIMITED:
+            self.tally.stop(StopReason.RATE_LIMITED, f"{said}; set judge.calls_per_minute to what the server allows")
+        else:
+            self.tally.stop(StopReason.UNREACHABLE, f"{said}; check judge.base_url and whether the server is up")
+
+
+async def _first_of(events: Sequence[asyncio.Event]) -> None:
+    """Wait until one of some events is set."""
+    waiting = [asyncio.create_task(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in waiting:
+            task.cancel()
+
+
+def _still_working(tasks: set[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
+    """Return tasks that have not ended; a defect in one that has ends the run, with everything stored so far."""
+    for task in tasks:
+        if task.done():
+            task.result()
+    return {task for task in tasks if not task.done()}
 
 
 class _Feed:
     """Hands out the items left, reading their texts a chunk at a time, so that memory does not grow with the run."""
 
-    def __init__(self, store: Store, left: Sequence[read.Row]) -> None:
+    def __init__(self, store: Store, item_ids: Sequence[str]) -> None:
         self._store = store
-        self._left = left
+        self._item_ids = item_ids
         self._position = 0
-        self._texts: dict[str, Item] = {}
+        self._loaded: deque[tuple[str, Source, Item]] = deque()
 
     def next(self) -> tuple[str, Source, Item] | None:
-        """Return the next item, None at the end."""
-        if self._position >= len(self._left):
-            return None
-        if self._position % LOAD_CHUNK == 0:
-            chunk = self._left[self._position : self._position + LOAD_CHUNK]
-            self._texts = read.load_items(self._store, [row["item_id"] for row in chunk])
-        row = self._left[self._position]
-        self._position += 1
-        return row["item_id"], Source(row["source"]), self._texts[row["item_id"]]
-
-
-async def _keep_lease(settings: RunSettings, lease: locks.Lease, clock: Clock, stop: asyncio.Event) -> None:
-    """Give signs of life; a scorer that lost its lease stops, since another one goes on with its work."""
-
-    def renew() -> None:
-        with open_store(settings.store_path) as store:
-            locks.renew_lease(store, lease, now=clock.now())
-
-    while True:
-        await asyncio.sleep(HEARTBEAT_S)
-        try:
-            await asyncio.to_thread(renew)
-        except LeaseHeldError:
-            stop.set()
-            return
+        """Return the next item, None at the end; items that were deleted meanwhile are passed over."""
+        while not self._loaded and self._position < len(self._item_ids):
+            chunk = self._item_ids[self._position : self._position + LOAD_CHUNK]
+            self._position += len(chunk)
+            self._loaded.extend(read.load_to_grade(self._store, chunk))
+        return self._loaded.popleft() if self._loaded else None

@@ -2,7 +2,7 @@
 same ones and a lower rate is a subset of a higher one.
 
 A day is sampled once, when it has ended: the share taken is fixed then and stored as each answer's inclusion
-probability. A floor gives a segment a probability of its own.
+probability. A floor makes a segment a stratum of its own, with the share that was taken of it.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import chain
 
 from evaluator.config import TrafficConfig
-from evaluator.records import Source
+from evaluator.records import Source, UnscoredReason
 from evaluator.store import read
 from evaluator.store.db import Store
 from evaluator.store.write import PlannedItem, SampledDay
@@ -50,16 +51,11 @@ def draw_traffic(
     closed = read.sampled_days(store, app, ruler_id)
     days = [day for day in sorted(sizes) if day >= oldest and day not in closed]
     drawn = [_draw_day(store, app, day, sizes[day], traffic) for day in days]
-    again = [
-        (
-            0.0,
-            PlannedItem(
-                item_id=row["item_id"], source=Source.TRAFFIC, inclusion_probability=row["inclusion_probability"]
-            ),
-        )
-        for row in _worth_another_try(store, app, ruler_id, oldest)
-    ]
-    ordered = sorted([pair for items in drawn for pair in items] + again, key=lambda pair: (pair[0], pair[1].item_id))
+    again = {row["item_id"]: row["inclusion_probability"] for row in _worth_another_try(store, app, ruler_id, oldest)}
+    for _, item in chain.from_iterable(drawn):
+        again.pop(item.item_id, None)  # of a day whose sample was undone, those that failed are drawn anew as well
+    pairs = chain(chain.from_iterable(drawn), ((0.0, _planned(*pair)) for pair in again.items()))
+    ordered = sorted(pairs, key=lambda pair: (pair[0], pair[1].item_id))
     return TrafficSample(
         items=tuple(item for _, item in ordered),
         days=tuple(
@@ -74,25 +70,33 @@ def draw_traffic(
 def _draw_day(
     store: Store, app: str, day: str, n_answers: int, traffic: TrafficConfig
 ) -> list[tuple[float, PlannedItem]]:
-    """Draw from one day: (place in the order of the hash, item), each with its probability."""
+    """Draw from one day: (place in the order of the hash, item), each with its probability.
+
+    A floor's segment is weighed by the share really taken of it, which makes its weighted sum exact: the general sample
+    alone may have brought more of it than the floor asks for. An answer of two floors has the larger share of theirs.
+    """
     n_taken = _number_taken(n_answers, traffic)
-    share = n_taken / n_answers
-    drawn = {item_id: (place, share) for item_id, place in read.sampling_order(store, app, day, most=n_taken)}
+    general = dict(read.sampling_order(store, app, day, most=n_taken))
+    of_floors: dict[str, float] = {}
+    floor_shares: dict[str, float] = {}
     for floor in traffic.floors:
         segment = (floor.key, floor.value)
+        most = max(n_taken, floor.answers_per_day)
+        of_segment = read.sampling_order(store, app, day, most=most, segment=segment)
+        n_general = sum(item_id in general for item_id, _ in of_segment)
+        taken = of_segment[: max(n_general, floor.answers_per_day)]
         size = read.segment_size(store, app, day, segment)
-        if size == 0:
-            continue
-        floor_share = min(1.0, floor.answers_per_day / size)
-        if floor_share <= share:
-            continue
-        for item_id, place in read.sampling_order(store, app, day, most=floor.answers_per_day, segment=segment):
-            _, known = drawn.get(item_id, (place, 0.0))
-            drawn[item_id] = (place, max(known, floor_share))
+        for item_id, place in taken:
+            of_floors[item_id] = place
+            floor_shares[item_id] = max(floor_shares.get(item_id, 0.0), len(taken) / size)
+    share = n_taken / n_answers
     return [
-        (place, PlannedItem(item_id=item_id, source=Source.TRAFFIC, inclusion_probability=probability))
-        for item_id, (place, probability) in drawn.items()
+        (place, _planned(item_id, floor_shares.get(item_id, share))) for item_id, place in (general | of_floors).items()
     ]
+
+
+def _planned(item_id: str, probability: float) -> PlannedItem:
+    return PlannedItem(item_id=item_id, source=Source.TRAFFIC, inclusion_probability=probability)
 
 
 def _number_taken(n_answers: int, traffic: TrafficConfig) -> int:
@@ -105,8 +109,6 @@ def _number_taken(n_answers: int, traffic: TrafficConfig) -> int:
 
 
 def _worth_another_try(store: Store, app: str, ruler_id: str, oldest_day: str) -> list[read.Row]:
-    from evaluator.records import UnscoredReason
-
     rows = read.to_grade_again(store, app, ruler_id, most_attempts=MOST_RUNS_PER_ITEM, oldest_day=oldest_day)
     return [row for row in rows if UnscoredReason(row["unscored_reason"]).is_transient]
 

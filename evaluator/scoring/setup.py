@@ -26,7 +26,7 @@ def build_judge(config: Config) -> tuple[Judge, Rubric]:
     if config.judge.function is not None:
         from evaluator.judges.function import FunctionSettings
 
-        settings = FunctionSettings(target=config.judge.function, rubric=rubric)
+        settings = FunctionSettings(target=config.judge.function, rubric=rubric, timeout_s=config.judge.timeout_s)
         return open_judge("function", settings), rubric
     from evaluator.judges.settings import JudgeSettings, Price
 
@@ -57,8 +57,8 @@ def build_judge(config: Config) -> tuple[Judge, Rubric]:
                 else Price(
                     input_usd_per_mtok=price.input_usd_per_million, output_usd_per_mtok=price.output_usd_per_million
                 ),
-                default_headers=judge.headers,
-                default_query=judge.query,
+                default_headers=config.request_headers(),
+                default_query=config.request_query(),
                 max_prompt_chars=judge.max_prompt_chars,
                 max_connections=judge.concurrency + 4,
             ),

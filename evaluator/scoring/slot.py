@@ -1,4 +1,4 @@
-"""One scheduled run from end to end: fetch what applications recorded, grade, analyse. Prints nothing."""
+"""One scheduled run from end to end: fetch what applications recorded, grade, then analyse. Prints nothing."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from evaluator.analysis import AnalysisSettings, analyse_and_store
 from evaluator.clock import Clock, parse_utc
 from evaluator.config import Config
 from evaluator.findings import Findings
+from evaluator.freshness import newest_analysis
 from evaluator.importing.spooled import SpoolReport, count_waiting, import_spooled
 from evaluator.judges.base import Judge
-from evaluator.records import StopReason
+from evaluator.records import Rubric, StopReason
 from evaluator.scoring.closing import Progress, RunReport
 from evaluator.scoring.plan import PlanPreview, RunSettings, preview_run
 from evaluator.scoring.runner import run_once
@@ -31,18 +32,18 @@ _OF_THE_ADDRESS = frozenset({StopReason.NOT_AN_API, StopReason.UNREACHABLE})
 
 @dataclass(frozen=True, kw_only=True)
 class SlotReport:
-    """What came of a scheduled run. ``spool`` is None without a spool folder, ``findings`` where nothing is graded."""
+    """What came of a scheduled run. ``spool`` is None without a spool folder."""
 
     run: RunReport
+    ruler_id: str
+    criterion: str
     spool: SpoolReport | None
-    findings: Findings | None
 
     @property
     def finished(self) -> bool:
-        """Whether all went well; a day's budget that is used up is as planned."""
-        return self.run.status == "finished" or (
-            self.run.status == "stopped" and self.run.stop_reason is StopReason.BUDGET
-        )
+        """Whether all went well, now or before; a day's budget that is used up is as planned."""
+        stopped_by_budget = self.run.status == "stopped" and self.run.stop_reason is StopReason.BUDGET
+        return self.run.status == "finished" or stopped_by_budget
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +105,12 @@ def analysis_settings(config: Config, now: datetime) -> AnalysisSettings:
     )
 
 
+def _open_judge(config: Config) -> tuple[Judge, Rubric]:
+    judge, rubric = build_judge(config)
+    config.store_path.parent.mkdir(parents=True, exist_ok=True)
+    return judge, rubric
+
+
 async def preview_slot(
     config: Config, *, slot: datetime, kind: str = "all", since: str | None = None, now: datetime
 ) -> SlotPreview:
@@ -112,7 +119,7 @@ async def preview_slot(
     Raises:
         JudgewatchError: the configuration, a file it names, or the store cannot be used.
     """
-    judge, rubric = build_judge(config)
+    judge, rubric = _open_judge(config)
     try:
         settings = run_settings(config, rubric, slot=slot, kind=kind, since=since)
         plan = preview_run(settings, judge)
@@ -158,7 +165,7 @@ async def grade_slot(
     on_progress: Callable[[Progress], None] | None = None,
     stop: asyncio.Event | None = None,
 ) -> SlotReport:
-    """Fetch recorded answers, grade what the slot plans, analyse what came of it.
+    """Fetch recorded answers and grade what the slot plans; ``refresh_analysis`` comes next.
 
     Args:
         config: The configuration.
@@ -173,20 +180,17 @@ async def grade_slot(
         LeaseHeldError: another scorer works on this app.
         JudgewatchError: the configuration, a file it names, or the store cannot be used.
     """
-    judge, rubric = build_judge(config)
+    judge, rubric = _open_judge(config)
     try:
         settings = run_settings(config, rubric, slot=slot, kind=kind, since=since)
         spool = await asyncio.to_thread(fetch_spooled, config, clock.now())
         async with _linked(stop) as run_stop:
             run = await run_once(settings, judge, clock=clock, on_progress=on_progress, stop=run_stop)
-        ruler_id = judge.ruler.ruler_id
     finally:
         await judge.close()
     if run.message:
         run = replace(run, message=explain_stop(run, config))
-    graded = not run.already_finished and run.n_scored > 0
-    findings = await asyncio.to_thread(_analyse, config, ruler_id, clock.now()) if graded else None
-    return SlotReport(run=run, spool=spool, findings=findings)
+    return SlotReport(run=run, ruler_id=judge.ruler.ruler_id, criterion=rubric.criterion, spool=spool)
 
 
 @asynccontextmanager
@@ -207,10 +211,22 @@ async def _linked(stop: asyncio.Event | None) -> AsyncIterator[asyncio.Event]:
             await asyncio.gather(link, return_exceptions=True)
 
 
-def _analyse(config: Config, ruler_id: str, now: datetime) -> Findings:
-    return analyse_and_store(
-        config.store_path, app=config.app.name, ruler_id=ruler_id, settings=analysis_settings(config, now), now=now
-    )
+def refresh_analysis(config: Config, report: SlotReport, *, now: datetime) -> Findings | None:
+    """Analyse what was graded so far, if runs have ended since that was last done.
+
+    Returns:
+        The new analysis; None when none is due.
+
+    Raises:
+        StoreError: the database cannot be used.
+    """
+    app = config.app.name
+    with open_store(config.store_path, create=False) as store:
+        _, is_due = newest_analysis(store, app=app, ruler_id=report.ruler_id, criterion=report.criterion)
+    if not is_due:
+        return None
+    settings = analysis_settings(config, now)
+    return analyse_and_store(config.store_path, app=app, ruler_id=report.ruler_id, settings=settings, now=now)
 
 
 def fetch_spooled(config: Config, now: datetime) -> SpoolReport | None:
@@ -238,7 +254,7 @@ async def check_setup(config: Config, *, now: datetime) -> None:
     Raises:
         JudgewatchError: the configuration, a file it names, or the store cannot be used.
     """
-    judge, rubric = build_judge(config)
+    judge, rubric = _open_judge(config)
     await judge.close()
     run_settings(config, rubric, slot=now)
 

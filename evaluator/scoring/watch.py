@@ -88,7 +88,8 @@ class Watcher:
         while not self.stop.is_set():
             now = self.clock.now()
             # a clock that was set back must not leave the scorer waiting for a day that is far ahead
-            due = next_slot(self.cron, self.zone, min(after, now))
+            after = min(after, now)
+            due = next_slot(self.cron, self.zone, after)
             if due <= now:
                 return self._choose(due, now)
             if told != due:

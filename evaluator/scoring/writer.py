@@ -1,7 +1,7 @@
 """Stores outcomes while a run goes on: from a thread of its own, in small batches, at most a second late.
 
-A verdict that was paid for is never dropped: while the database is locked or the disk is full the batch is kept and
-tried again; only a fault that waiting cannot heal ends the run, with the batch still first in line.
+A verdict that was paid for is not dropped because the database is locked or the disk is full: the batch is kept and
+tried again for ten minutes, and meanwhile the run grades no faster than the queue has room.
 """
 
 from __future__ import annotations
@@ -9,17 +9,19 @@ from __future__ import annotations
 import queue
 import threading
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
 from evaluator.errors import StoreError
 from evaluator.store import write
-from evaluator.store.db import Store, open_store
+from evaluator.store.db import Store, StoreWarning, open_store
 from evaluator.store.write import GradedItem, RunPlan
 
 BATCH = 100
 FLUSH_EVERY_S = 0.5
 TRY_AGAIN_FOR_S = 600.0
+TRY_AGAIN_EVERY_S = 1.0
 _END = None
 
 
@@ -30,8 +32,8 @@ class OutcomeWriter:
         self._path = path
         self._plan = plan
         self._criterion = criterion
-        # bounded, so that a blocked database slows the run down instead of filling the memory
-        self._queue: queue.Queue[GradedItem | None] = queue.Queue(maxsize=20 * BATCH)
+        # no longer than a batch: what waits here when the process is killed will be graded, and paid for, again
+        self._queue: queue.Queue[GradedItem | None] = queue.Queue(maxsize=BATCH)
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._work, name="judgewatch-writer", daemon=True)
 
@@ -54,13 +56,9 @@ class OutcomeWriter:
         Raises:
             BaseException: what ended the thread.
         """
-        while self._failure is None:
-            try:
-                self._queue.put(item, timeout=0.2)
-            except queue.Full:
-                continue
-            return
-        raise self._failure
+        self._put(item)
+        if self._failure is not None:
+            raise self._failure
 
     def close(self) -> None:
         """Store what is left and end the thread.
@@ -68,16 +66,19 @@ class OutcomeWriter:
         Raises:
             BaseException: what kept it from storing.
         """
-        if self._thread.is_alive():
-            while self._failure is None:
-                try:
-                    self._queue.put(_END, timeout=0.2)
-                    break
-                except queue.Full:
-                    continue
-            self._thread.join()
+        self._put(_END)
+        self._thread.join()
         if self._failure is not None:
             raise self._failure
+
+    def _put(self, item: GradedItem | None) -> None:
+        """Wait for room in the queue, for as long as the thread works it off."""
+        while self._failure is None:
+            try:
+                self._queue.put(item, timeout=0.2)
+            except queue.Full:
+                continue
+            return
 
     def _work(self) -> None:
         try:
@@ -106,12 +107,18 @@ class OutcomeWriter:
 
     def _save(self, store: Store, batch: Sequence[GradedItem]) -> None:
         give_up = time.monotonic() + TRY_AGAIN_FOR_S
+        is_told = False
         while True:
             try:
                 write.save_outcomes(store, self._plan, self._criterion, batch)
-            except StoreError:
+            except StoreError as error:
                 if time.monotonic() > give_up:
                     raise
-                time.sleep(1.0)
+                if not is_told:
+                    warnings.warn(
+                        f"{error}. Verdicts wait and are stored as soon as it works", StoreWarning, stacklevel=1
+                    )
+                    is_told = True
+                time.sleep(TRY_AGAIN_EVERY_S)
             else:
                 return

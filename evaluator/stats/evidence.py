@@ -141,6 +141,7 @@ class EvidenceStream:
         # centring on the reference keeps sums of squares exact, wherever on the scale the stream lies
         self._centre = float(start.mean())
         self._values = np.concatenate([start - self._centre, np.empty(len(start) + 64)])
+        self._unclipped = self._values.copy()
         self._n = len(start)
         self._sum = float(self._values[: self._n].sum())
         self._squares = float((self._values[: self._n] ** 2).sum())
@@ -160,10 +161,10 @@ class EvidenceStream:
         """
         if not math.isfinite(value):
             raise ValueError(f"stream values must be finite, got {value!r}; leave out runs that do not count")
-        self._append(self._clip(value - self._centre))
+        self._append(value - self._centre)
         self.autocorrelation = self._estimate_autocorrelation()
         first = max(self._n_reference, self._n - self._settings.window)
-        logs = self._log_factors(np.arange(first, self._n), self.autocorrelation)
+        logs = self._log_factors(self._values[: self._n], np.arange(first, self._n), self.autocorrelation)
         return float(_log_sum(logs, axis=0))
 
     def change_date(self, n_at_alarm: int, autocorrelation: float, *, level: float = 0.95) -> ChangeDate:
@@ -173,6 +174,11 @@ class EvidenceStream:
         fired can explain it. The correlation is the one of the alarm: the shift itself would pass for correlation
         later on.
 
+        Clipping hides the first runs of a large change: cut to four standard deviations from the old level they look
+        more like it than like the new one. So a first date is found, and from it on, with the clipped runs just
+        before it, values are kept within reach of either level before the date is settled. A single freak run
+        elsewhere stays clipped as it entered, and does not draw the date towards itself.
+
         Args:
             n_at_alarm: Values seen when the alarm fired.
             autocorrelation: ``autocorrelation`` at that time.
@@ -181,40 +187,56 @@ class EvidenceStream:
         check_level(level)
         first = max(self._n_reference, n_at_alarm - self._settings.window)
         candidates = np.arange(first, n_at_alarm)
-        logs = self._log_factors(candidates, autocorrelation)
+        rough = self._log_factors(self._values[: self._n], candidates, autocorrelation)
+        values = self._clipped_around_both_levels(int(candidates[np.argmax(rough)]))
+        logs = self._log_factors(values, candidates, autocorrelation)
         posterior = np.exp(logs - _log_sum(logs, axis=0))
         order = np.argsort(-posterior, kind="stable")
         n_needed = int(np.searchsorted(np.cumsum(posterior[order]), level)) + 1
         chosen = candidates[order[:n_needed]]
         return ChangeDate(index=int(chosen[0]), low=int(chosen.min()), high=int(chosen.max()), level=level)
 
-    def _clip(self, value: float) -> float:
+    def _clipped_around_both_levels(self, change: int) -> FloatArray:
+        """Values for the date: from about ``change`` on, clipped around the old level and the new one."""
+        unclipped, values = self._unclipped[: self._n], self._values[: self._n].copy()
+        while change > self._n_reference and unclipped[change - 1] != values[change - 1]:
+            change -= 1
+        before = values[:change]
+        mean = float(before.mean())
+        # the median: a freak run among the few new ones must not pass for their level
+        levels = (mean, float(np.median(unclipped[change:])))
+        reach = self._reach(change, float(((before - mean) ** 2).sum()))
+        values[change:] = np.clip(unclipped[change:], min(levels) - reach, max(levels) + reach)
+        return values
+
+    def _reach(self, n: int, squares: float) -> float:
+        """How far from the mean of n values, with their sum of squares about it, a value may lie."""
         prior = self._settings.prior_runs
-        mean = self._sum / self._n
-        squares = max(self._squares - self._n * mean**2, 0.0) + prior * self._floor_sd**2
-        reach = self._settings.clip_sd * math.sqrt(squares / (self._n - 1 + prior))
-        clipped = min(max(value, mean - reach), mean + reach)
-        self.last_was_clipped = clipped != value
-        return clipped
+        return self._settings.clip_sd * math.sqrt((squares + prior * self._floor_sd**2) / (n - 1 + prior))
 
     def _append(self, value: float) -> None:
+        mean = self._sum / self._n
+        reach = self._reach(self._n, max(self._squares - self._n * mean**2, 0.0))
+        clipped = min(max(value, mean - reach), mean + reach)
+        self.last_was_clipped = clipped != value
         if self._n == len(self._values):
             self._values = np.concatenate([self._values, np.empty(self._n)])
-        self._values[self._n] = value
+            self._unclipped = np.concatenate([self._unclipped, np.empty(self._n)])
+        self._values[self._n], self._unclipped[self._n] = clipped, value
         self._n += 1
-        self._sum += value
-        self._squares += value**2
+        self._sum += clipped
+        self._squares += clipped**2
 
     def _estimate_autocorrelation(self) -> float:
         known = self._values[: max(self._n_reference, self._n - self._settings.left_out)]
         return shrunk_autocorrelation(known, floor_sd=self._floor_sd, settings=self._settings)
 
-    def _log_factors(self, candidates: IntArray, autocorrelation: float) -> FloatArray:
-        values = self._values[: self._n]
+    def _log_factors(self, values: FloatArray, candidates: IntArray, autocorrelation: float) -> FloatArray:
+        guarded = values
         if autocorrelation > 0:
-            values = values.copy()
-            values[1:] = (values[1:] - autocorrelation * self._values[: self._n - 1]) / (1 - autocorrelation)
-        return log_bayes_factors(values, candidates, floor_sd=self._floor_sd, settings=self._settings)
+            guarded = values.copy()
+            guarded[1:] = (values[1:] - autocorrelation * values[:-1]) / (1 - autocorrelation)
+        return log_bayes_factors(guarded, candidates, floor_sd=self._floor_sd, settings=self._settings)
 
 
 def from_log(log_evidence: float) -> float:

@@ -6,11 +6,10 @@ without implicit transactions and every write stands in ``Store.transaction`` (B
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import sqlite3
-import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -18,17 +17,19 @@ from typing import Self
 from urllib.parse import quote
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from sqlite_utils import Database
-
 from evaluator.errors import NewerDatabaseError, StoreError, UsageError
-from evaluator.store.migrations import migrations
+from evaluator.store.migrations import (
+    MIGRATIONS_TABLE,
+    applied_migrations,
+    apply_migrations,
+    known_migrations,
+)
+from evaluator.store.sqlite import StoreWarning, connect, explain, use_write_ahead_log, with_patience
 
-BUSY_TIMEOUT_S = 30.0
+__all__ = ["Store", "StoreWarning", "check_zone", "explain", "known_migrations", "open_reader", "open_store"]
+
 LOCK_RETRY_FOR_S = 120.0  # how long a write is tried again before the caller is told; nothing is lost meanwhile
-
-
-class StoreWarning(UserWarning):
-    """The database works, but not as it should."""
+_RETRY_PAUSE_S = 0.05
 
 
 class Store:
@@ -71,68 +72,53 @@ class Store:
 
     @contextmanager
     def transaction(self, *, visible: bool = True) -> Iterator[sqlite3.Connection]:
-        """One write: BEGIN IMMEDIATE, COMMIT or ROLLBACK; ``visible`` raises the store revision with it.
+        """One write: BEGIN IMMEDIATE, COMMIT or ROLLBACK. A ``visible`` one that changed a row raises the revision.
 
         Raises:
             StoreError: the file cannot be written (read-only, disk full, locked for minutes), in words.
         """
-        self._begin()
+        self._execute_patiently("BEGIN IMMEDIATE")
         try:
+            before = self.connection.total_changes
             yield self.connection
-            if visible:
+            if visible and self.connection.total_changes > before:
                 self.connection.execute(
                     "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'store_revision'"
                 )
-            self.connection.execute("COMMIT")
+            # without write-ahead logging it is the commit that waits, for readers; what was written stays in place
+            self._execute_patiently("COMMIT")
         except BaseException as error:
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
-            if isinstance(error, sqlite3.OperationalError):
+            if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, _FAULTS_OF_THE_CALLER):
                 raise explain(error, self.path) from error
             raise
 
-    def _begin(self) -> None:
-        """Start a write transaction; a lock held by another process is waited for, beyond SQLite's own patience."""
-        give_up = time.monotonic() + LOCK_RETRY_FOR_S
-        while True:
-            try:
-                self.connection.execute("BEGIN IMMEDIATE")
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() > give_up:
-                    raise explain(error, self.path) from error
-                time.sleep(0.05)
-            else:
-                return
+    def _execute_patiently(self, statement: str) -> None:
+        """Begin or commit; a lock held by another process is waited for, beyond SQLite's own patience."""
+        try:
+            with_patience(lambda: self.connection.execute(statement), for_s=LOCK_RETRY_FOR_S, pause_s=_RETRY_PAUSE_S)
+        except sqlite3.OperationalError as error:
+            raise explain(error, self.path) from error
 
     def backup(self, target: Path) -> None:
         """Copy the database to ``target`` in one consistent state, also while a scorer writes.
 
         Raises:
             UsageError: the target exists.
+            StoreError: it cannot be written; no half of a copy is left.
         """
         if target.exists():
             raise UsageError(f"{target} exists already; name a new file for the backup")
-        with sqlite3.connect(target) as copy:
-            self.connection.backup(copy)
-        copy.close()
+        try:
+            with contextlib.closing(sqlite3.connect(target)) as copy:
+                self.connection.backup(copy)
+        except sqlite3.Error as error:
+            target.unlink(missing_ok=True)
+            raise explain(error, target) from error
 
 
-def explain(error: sqlite3.Error, path: Path) -> StoreError:
-    """Turn SQLite's message into one that names the file and the fix."""
-    text = str(error)
-    known: tuple[tuple[str, str], ...] = (
-        ("locked", f"{path} is locked by another program for too long; end it, then start again (nothing is lost)"),
-        ("readonly", f"{path} cannot be written; give this user write permission on the file and on its folder"),
-        ("disk is full", f"the disk that holds {path} is full; free some space, then start again (nothing is lost)"),
-        ("disk I/O error", f"the disk that holds {path} reports an error (full or unmounted?): {text}"),
-        ("unable to open", f"{path} cannot be opened; check that the folder exists and this user may write there"),
-        ("not a database", f"{path} is not a judgewatch database; name another file with --db"),
-        ("malformed", f"{path} is damaged ({text}); restore the last `judgewatch db backup`"),
-    )
-    for needle, message in known:
-        if needle in text:
-            return StoreError(message)
-    return StoreError(f"{path}: {text}")
+_FAULTS_OF_THE_CALLER = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.DataError)
 
 
 def open_store(path: Path | str, *, zone: str | None = None, create: bool = True) -> Store:
@@ -144,34 +130,26 @@ def open_store(path: Path | str, *, zone: str | None = None, create: bool = True
         create: Whether a missing file may be created.
 
     Raises:
-        StoreError: missing, unreadable or damaged file.
-        NewerDatabaseError: written by a newer judgewatch.
+        StoreError: missing, unreadable or damaged file, or another program's database; it is left as it was.
+        NewerDatabaseError: written by a newer judgewatch; it is left as it was.
         UsageError: an unknown zone, or another zone than the stored one.
     """
     path = Path(path)
-    if not path.exists() and not create:
-        raise StoreError(
-            f"there is no database at {path}; import answers or run the scorer first, or name one with --db"
-        )
+    _check_place(path, may_be_missing=create)
     check_zone(zone or "UTC")
-    connection = _connect(str(path), path, uri=False)
+    connection = connect(str(path), path, uri=False)
     store = Store(connection, path, read_only=False)
     try:
-        _use_write_ahead_log(connection, path)
+        _check_contents(connection, path)
+        use_write_ahead_log(connection, path)
         _migrate(store, zone or "UTC")
+        _check_stored_zone(store, zone)
     except sqlite3.DatabaseError as error:
         connection.close()
         raise explain(error, path) from error
     except BaseException:
         connection.close()
         raise
-    if zone is not None and store.zone.key != zone:
-        stored = store.zone.key
-        store.close()
-        raise UsageError(
-            f"{path} counts its days in zone {stored!r}, the configuration says {zone!r}; set schedule.zone to {stored!r},"
-            f" or change the database with `judgewatch db rebuild --zone {zone}`"
-        )
     return store
 
 
@@ -183,34 +161,22 @@ def open_reader(path: Path | str) -> Store:
         NewerDatabaseError: written by a newer judgewatch.
     """
     path = Path(path)
-    if not path.exists():
-        raise StoreError(
-            f"there is no database at {path}; import answers or run the scorer first, or name one with --db"
-        )
-    connection = _connect(f"file:{quote(str(path.absolute()))}?mode=ro", path, uri=True)
-    store = Store(connection, path, read_only=True)
+    _check_place(path, may_be_missing=False)
+    connection = _connect_reader(path)
     try:
-        applied = _applied(connection)
+        applied = _check_contents(connection, path)
+        if not applied:
+            raise StoreError(f"{path} holds no judgewatch data yet; import answers or run the scorer first")
+        if behind := len(set(known_migrations()) - applied):
+            steps = "1 step" if behind == 1 else f"{behind} steps"
+            raise StoreError(f"{path} is of an older version ({steps} behind); run `judgewatch db migrate`")
     except sqlite3.DatabaseError as error:
         connection.close()
         raise explain(error, path) from error
-    try:
-        if not applied:
-            raise StoreError(f"{path} holds no judgewatch data yet; import answers or run the scorer first")
-        _refuse_newer(applied, path)
-        if pending := set(known_migrations()) - applied:
-            raise StoreError(
-                f"{path} is of an older version ({len(pending)} steps behind); run `judgewatch db migrate`"
-            )
-    except StoreError:
+    except BaseException:
         connection.close()
         raise
-    return store
-
-
-def known_migrations() -> tuple[str, ...]:
-    """Names of the migrations that this version knows, in order."""
-    return tuple(step.name for step in migrations._migrations)  # noqa: SLF001 - the library has no public list
+    return Store(connection, path, read_only=True)
 
 
 def check_zone(name: str) -> ZoneInfo:
@@ -225,77 +191,65 @@ def check_zone(name: str) -> ZoneInfo:
         raise UsageError(f"unknown zone {name!r}; use a name like 'UTC' or 'Europe/Berlin'") from error
 
 
-def _connect(target: str, path: Path, *, uri: bool) -> sqlite3.Connection:
-    try:
-        # the scorer writes from a worker thread; Store users hold it one at a time
-        connection = sqlite3.connect(
-            target, uri=uri, isolation_level=None, timeout=BUSY_TIMEOUT_S, check_same_thread=False
+def _check_place(path: Path, *, may_be_missing: bool) -> None:
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; name the database file in it")
+    if not may_be_missing and not path.exists():
+        raise StoreError(
+            f"there is no database at {path}; import answers or run the scorer first, or name one with --db"
         )
-        connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _connect_reader(path: Path) -> sqlite3.Connection:
+    address = f"file:{quote(str(path.absolute()))}?mode=ro"
+    connection = connect(address, path, uri=True)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
     except sqlite3.OperationalError as error:
+        connection.close()
+        # In a folder where this user may not write, SQLite cannot make the index of the write-ahead log. Without a log
+        # there is nothing in it, and the file can be read as it stands.
+        if "unable to open" not in str(error) or path.with_name(path.name + "-wal").exists():
+            raise explain(error, path) from error
+        return connect(address + "&immutable=1", path, uri=True)
+    except sqlite3.DatabaseError as error:
+        connection.close()
         raise explain(error, path) from error
-    connection.row_factory = sqlite3.Row
     return connection
 
 
-def _use_write_ahead_log(connection: sqlite3.Connection, path: Path) -> None:
-    """Switch on write-ahead logging; where the file system cannot, say so once and go on."""
-    mode = _with_patience(lambda: str(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]))
-    if mode.lower() == "wal":
-        connection.execute("PRAGMA synchronous = NORMAL")
-        return
-    warnings.warn(
-        f"{path} lies on a file system without write-ahead logging (mode {mode!r}): pages may wait while the scorer"
-        " writes. A local disk is better.",
-        StoreWarning,
-        stacklevel=3,
-    )
-
-
-def _with_patience(action: Callable[[], str]) -> str:
-    """Run an action that SQLite refuses at once while another process opens the same new file."""
-    give_up = time.monotonic() + BUSY_TIMEOUT_S
-    while True:
-        try:
-            return action()
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > give_up:
-                raise
-            time.sleep(0.02)
-
-
-def _applied(connection: sqlite3.Connection) -> set[str]:
-    table = connection.execute(
-        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (migrations.migrations_table,)
-    ).fetchone()
-    if table is None:
-        return set()
-    rows = connection.execute(
-        f"SELECT name FROM {migrations.migrations_table} WHERE migration_set = ?",  # noqa: S608 - a constant of the library
-        (migrations.name,),
-    )
-    return {str(row[0]) for row in rows}
-
-
-def _refuse_newer(applied: set[str], path: Path) -> None:
+def _check_contents(connection: sqlite3.Connection, path: Path) -> set[str]:
+    """Return the names of the steps applied; refuse what a newer version or another program wrote."""
+    names = {str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    applied = applied_migrations(connection) if MIGRATIONS_TABLE in names else set()
     unknown = sorted(applied - set(known_migrations()))
     if unknown:
         raise NewerDatabaseError(
             f"{path} was written by a newer judgewatch (it knows the step {unknown[-1]!r}, this one does not);"
             " upgrade with `pip install -U judgewatch`"
         )
+    if names and not applied:
+        raise StoreError(f"{path} is not a judgewatch database (it has a table {min(names)!r}); name another file")
+    return applied
 
 
 def _migrate(store: Store, zone: str) -> None:
     """Apply missing steps under the writer's lock, so that two processes cannot both start."""
-    applied = _applied(store.connection)
-    _refuse_newer(applied, store.path)
-    if applied == set(known_migrations()):
+    if _check_contents(store.connection, store.path) == set(known_migrations()):
         return
     with store.transaction(visible=False) as connection:
-        _refuse_newer(_applied(connection), store.path)
-        migrations.apply(Database(connection))
+        _check_contents(connection, store.path)
+        apply_migrations(connection)
         # the salt makes the fence around graded text unguessable for its author; it travels with the database so that
         # the same item is always sent as the same bytes
         defaults = (("zone", zone), ("store_revision", "0"), ("fence_salt", secrets.token_hex(16)))
         connection.executemany("INSERT OR IGNORE INTO meta (key, value) VALUES (?, ?)", defaults)
+
+
+def _check_stored_zone(store: Store, zone: str | None) -> None:
+    if zone is not None and store.zone.key != zone:
+        stored = store.zone.key
+        raise UsageError(
+            f"{store.path} counts its days in zone {stored!r}, the configuration says {zone!r}; set schedule.zone to"
+            f" {stored!r}, or change the database with `judgewatch db rebuild --zone {zone}`"
+        )

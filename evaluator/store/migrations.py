@@ -1,4 +1,4 @@
-"""The schema, in steps. Steps that were released are never edited; a change is the next ``mNNN_`` function.
+"""The schema, in steps. Steps that were released are never edited; a change is the next ``mNNN_`` in ``STEPS``.
 
 Times are UTC ISO-8601 text, days are calendar days of the store's zone (``meta.zone``). Three times never mix:
 ``answered_utc`` (of the answer), ``slot_utc`` (the run's scheduled instant), ``graded_utc`` (wall clock of the call).
@@ -6,9 +6,14 @@ Times are UTC ISO-8601 text, days are calendar days of the store's zone (``meta.
 
 from __future__ import annotations
 
-from sqlite_utils import Database, Migrations
+import sqlite3
+from typing import TYPE_CHECKING
 
-migrations = Migrations("judgewatch")
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+MIGRATION_SET = "judgewatch"
+MIGRATIONS_TABLE = "_sqlite_migrations"
 
 _M001 = (
     # key -> value facts about the database itself: zone, store_revision, fence_salt
@@ -97,9 +102,11 @@ _M001 = (
         segment_id INTEGER PRIMARY KEY, app TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
         key2 TEXT NOT NULL DEFAULT '', value2 TEXT NOT NULL DEFAULT '',
         UNIQUE (app, key, value, key2, value2)) STRICT""",
-    "CREATE TABLE segment_keys (app TEXT NOT NULL, key TEXT NOT NULL, key2 TEXT NOT NULL DEFAULT '',"
-    " position INTEGER NOT NULL, PRIMARY KEY (app, key, key2)) STRICT, WITHOUT ROWID",
-    # day: answered_day for traffic, slot_day for anchors. T = sum of w y and W = sum of w within a cluster; sum_t2 = sum of T^2
+    """CREATE TABLE segment_keys (
+        app TEXT NOT NULL, key TEXT NOT NULL, key2 TEXT NOT NULL DEFAULT '', position INTEGER NOT NULL,
+        PRIMARY KEY (app, key, key2)) STRICT, WITHOUT ROWID""",
+    # day: answered_day for traffic, slot_day for anchors. Within a cluster T = sum of w y and W = sum of w; sum_t2 is
+    # the sum of T^2 over the clusters, and so on
     """CREATE TABLE daily_scores (
         app TEXT NOT NULL, ruler_id TEXT NOT NULL, criterion TEXT NOT NULL, source TEXT NOT NULL,
         segment_id INTEGER NOT NULL, day TEXT NOT NULL, run_id TEXT NOT NULL,
@@ -113,8 +120,9 @@ _M001 = (
         segment_id INTEGER NOT NULL, day TEXT NOT NULL, run_id TEXT NOT NULL, level REAL NOT NULL,
         n INTEGER NOT NULL, sum_w REAL NOT NULL,
         PRIMARY KEY (app, ruler_id, criterion, source, segment_id, day, run_id, level)) STRICT, WITHOUT ROWID""",
-    "CREATE TABLE stale_days (app TEXT NOT NULL, source TEXT NOT NULL, day TEXT NOT NULL,"
-    " PRIMARY KEY (app, source, day)) STRICT, WITHOUT ROWID",
+    """CREATE TABLE stale_days (
+        app TEXT NOT NULL, source TEXT NOT NULL, day TEXT NOT NULL,
+        PRIMARY KEY (app, source, day)) STRICT, WITHOUT ROWID""",
     """CREATE TABLE analyses (
         analysis_id INTEGER PRIMARY KEY, store_revision INTEGER NOT NULL, app TEXT NOT NULL, ruler_id TEXT NOT NULL,
         criterion TEXT NOT NULL, first_day TEXT, last_day TEXT, baseline TEXT NOT NULL, settings_hash TEXT NOT NULL,
@@ -136,8 +144,76 @@ _M001 = (
 )
 
 
-@migrations()
 def m001_first_schema(db: Database) -> None:
     """Create every table of the first release."""
     for statement in _M001:
         db.execute(statement)
+
+
+_M002 = (
+    # what came of a run, kept with it: a page that lists runs must not count millions of verdicts and calls
+    "ALTER TABLE runs ADD COLUMN n_scored_anchor INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE runs ADD COLUMN n_scored_traffic INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE runs ADD COLUMN n_unscored_anchor INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE runs ADD COLUMN n_unscored_traffic INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE runs ADD COLUMN n_calls INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE runs ADD COLUMN cost_usd REAL NOT NULL DEFAULT 0",
+    "ALTER TABLE runs ADD COLUMN prompt_tokens INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE runs ADD COLUMN completion_tokens INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE runs ADD COLUMN reasons_json TEXT NOT NULL DEFAULT '{}'",
+    """UPDATE runs SET
+        n_scored_anchor = (SELECT count(v.score) FROM verdicts v WHERE v.run_id = runs.run_id AND v.slot_utc <> ''),
+        n_scored_traffic = (SELECT count(v.score) FROM verdicts v WHERE v.run_id = runs.run_id AND v.slot_utc = ''),
+        n_unscored_anchor = (SELECT count(*) FROM verdicts v
+            WHERE v.run_id = runs.run_id AND v.slot_utc <> '' AND v.score IS NULL),
+        n_unscored_traffic = (SELECT count(*) FROM verdicts v
+            WHERE v.run_id = runs.run_id AND v.slot_utc = '' AND v.score IS NULL),
+        n_calls = (SELECT count(*) FROM attempts t WHERE t.run_id = runs.run_id),
+        cost_usd = (SELECT coalesce(sum(t.cost_usd), 0) FROM attempts t WHERE t.run_id = runs.run_id),
+        prompt_tokens = (SELECT coalesce(sum(t.prompt_tokens), 0) FROM attempts t WHERE t.run_id = runs.run_id),
+        completion_tokens = (SELECT coalesce(sum(t.completion_tokens), 0) FROM attempts t
+            WHERE t.run_id = runs.run_id),
+        reasons_json = (SELECT coalesce(json_group_object(unscored_reason, n), '{}') FROM (
+            SELECT v.unscored_reason, count(*) AS n FROM verdicts v
+            WHERE v.run_id = runs.run_id AND v.score IS NULL GROUP BY v.unscored_reason))""",
+    # the few verdicts without a score are looked for in every run
+    "CREATE INDEX verdicts_unscored ON verdicts (app, ruler_id, item_id) WHERE score IS NULL",
+    # a score is a fact, and so is the reason given for it: no part of a scored verdict is ever written over
+    "DROP TRIGGER verdicts_scores_are_final",
+    """CREATE TRIGGER verdicts_scores_are_final BEFORE UPDATE ON verdicts WHEN old.score IS NOT NULL
+        BEGIN SELECT RAISE(ABORT, 'a scored verdict is final'); END""",
+)
+
+
+def m002_run_totals(db: Database) -> None:
+    """Keep with a run what came of it; find unscored verdicts fast; protect the whole of a scored one."""
+    for statement in _M002:
+        db.execute(statement)
+
+
+STEPS = (m001_first_schema, m002_run_totals)
+
+
+def known_migrations() -> tuple[str, ...]:
+    """Names of the steps that this version knows, in order."""
+    return tuple(step.__name__ for step in STEPS)
+
+
+def applied_migrations(connection: sqlite3.Connection) -> set[str]:
+    """Names of the steps that a database has behind it."""
+    rows = connection.execute(
+        f"SELECT name FROM {MIGRATIONS_TABLE} WHERE migration_set = ?",  # noqa: S608 - a constant
+        (MIGRATION_SET,),
+    )
+    return {str(row[0]) for row in rows}
+
+
+def apply_migrations(connection: sqlite3.Connection) -> None:
+    """Apply the missing steps, in the caller's transaction."""
+    # loaded here because it loads pandas, and opening a database that is up to date should not wait for that
+    from sqlite_utils import Database, Migrations
+
+    migrations = Migrations(MIGRATION_SET)
+    for step in STEPS:
+        migrations()(step)
+    migrations.apply(Database(connection))

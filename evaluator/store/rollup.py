@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 from evaluator.records import Source
@@ -36,24 +37,28 @@ def rebuild_stale(connection: sqlite3.Connection, app: str) -> int:
 def rebuild_everything(store: Store, app: str) -> int:
     """Build the rollup of an app anew from the verdicts; returns the number of days."""
     with store.transaction() as connection:
-        for table in ("daily_scores", "daily_levels"):
-            connection.execute(f"DELETE FROM {table} WHERE app = ?", (app,))  # noqa: S608 - constants
-        traffic = connection.execute(
-            "SELECT DISTINCT i.answered_day FROM verdicts v JOIN items i ON i.item_id = v.item_id"
-            " WHERE v.app = ? AND i.source = 'traffic' AND i.answered_day IS NOT NULL",
-            (app,),
-        )
-        mark_stale(connection, app, Source.TRAFFIC, [row[0] for row in traffic.fetchall()])
-        anchors = connection.execute("SELECT DISTINCT slot_day FROM runs WHERE app = ? AND n_anchors > 0", (app,))
-        mark_stale(connection, app, Source.ANCHOR, [row[0] for row in anchors.fetchall()])
-        return rebuild_stale(connection, app)
+        return _rebuild_all(connection, app)
+
+
+def _rebuild_all(connection: sqlite3.Connection, app: str) -> int:
+    for table in ("daily_scores", "daily_levels"):
+        connection.execute(f"DELETE FROM {table} WHERE app = ?", (app,))  # noqa: S608 - constants
+    traffic = connection.execute(
+        "SELECT DISTINCT i.answered_day FROM verdicts v JOIN items i ON i.item_id = v.item_id"
+        " WHERE v.app = ? AND i.source = 'traffic' AND i.answered_day IS NOT NULL",
+        (app,),
+    )
+    mark_stale(connection, app, Source.TRAFFIC, [row[0] for row in traffic.fetchall()])
+    anchors = connection.execute("SELECT DISTINCT slot_day FROM runs WHERE app = ? AND n_anchors > 0", (app,))
+    mark_stale(connection, app, Source.ANCHOR, [row[0] for row in anchors.fetchall()])
+    return rebuild_stale(connection, app)
 
 
 def choose_segment_keys(store: Store, app: str, configured: Sequence[tuple[str, str]] | None) -> list[tuple[str, str]]:
     """Fix the keys an app is broken down by: the configured ones, else the commonest of its traffic.
 
-    The choice is kept, so that the breakdown does not change under the reader; another configuration replaces it and
-    marks every day for rebuilding.
+    The choice is kept, so that the breakdown does not change under the reader; another configuration replaces it, and
+    every day is rebuilt with it.
 
     Args:
         store: A writable store.
@@ -64,7 +69,9 @@ def choose_segment_keys(store: Store, app: str, configured: Sequence[tuple[str, 
         The keys in force, in order.
     """
     current = [(row[0], row[1]) for row in _segment_keys(store.connection, app)]
-    wanted = list(configured) if configured is not None else (current or _commonest_keys(store.connection, app))
+    wanted = list(dict.fromkeys(configured)) if configured is not None else None
+    if wanted is None:
+        wanted = current or _commonest_keys(store.connection, app)
     if wanted == current:
         return current
     with store.transaction() as connection:
@@ -73,8 +80,7 @@ def choose_segment_keys(store: Store, app: str, configured: Sequence[tuple[str, 
             "INSERT INTO segment_keys VALUES (?, ?, ?, ?)",
             [(app, key, key2, position) for position, (key, key2) in enumerate(wanted)],
         )
-    if current:
-        rebuild_everything(store, app)
+        _rebuild_all(connection, app)
     return wanted
 
 
@@ -130,5 +136,6 @@ def _rebuild_day(connection: sqlite3.Connection, app: str, source: Source, day: 
         connection.execute(graded + _sql("members") + _sql(totals), parameters)
 
 
+@cache
 def _sql(name: str) -> str:
     return (_QUERIES / f"{name}.sql").read_text("utf-8")

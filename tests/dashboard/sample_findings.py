@@ -7,10 +7,11 @@ judge's move is the plain difference of anchor means before and after the day on
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from statistics import fmean, stdev
-from typing import Any
+from typing import Any, cast
 
 from evaluator.findings import (
     SCHEMA_VERSION,
@@ -27,37 +28,63 @@ from evaluator.findings import (
 from evaluator.records import Source
 from evaluator.stats.intervals import SUM_NAMES, means_from_sums
 from evaluator.store import read, write
-from evaluator.store.db import open_store
+from evaluator.store.db import Store, open_store
 from tests.builders import APP, CRITERION, Story, plus_days
 
 
-def add_to(path: Any, story: Story | None = None, *, changes: dict[str, Any] | None = None) -> Findings:
-    """Store an analysis of a ``sixty_days`` database and return it; ``changes`` replace top-level entries."""
-    story = story or Story()
+def add_to(path: Path, story: Story | None = None) -> Findings:
+    """Store an analysis of a ``sixty_days`` database and return it."""
     with open_store(path) as store:
         setup = read.newest_ruler(store, APP)
         if setup is None:
             raise ValueError(f"{path} has no judge setup")
-        payload = {**_findings(store, setup, story), **(changes or {})}
-        write.save_analysis(
-            store,
-            app=APP,
-            ruler_id=setup["ruler_id"],
-            criterion=CRITERION,
-            first_day=payload["first_day"],
-            last_day=payload["last_day"],
-            baseline="first 20 runs",
-            settings_hash="settings",
-            code_version="0.1.0",
-            schema_version=SCHEMA_VERSION,
-            payload=payload,
-            revision=store.revision,
-            now=datetime.fromisoformat("2026-11-30T06:02:00Z"),
-        )
-    return payload  # type: ignore[return-value]  # a dict of the right shape, with changes of the caller
+        payload = _findings(store, setup, story or Story())
+        _save(store, setup["ruler_id"], payload)
+    return payload
 
 
-def _findings(store: Any, setup: dict[str, Any], story: Story) -> Findings:
+def add_bare(path: Path, changes: dict[str, Any]) -> None:
+    """Store an analysis of which only its frame is filled; ``changes`` are its findings."""
+    with open_store(path) as store:
+        setup = read.newest_ruler(store, APP)
+        if setup is None:
+            raise ValueError(f"{path} has no judge setup")
+        _save(store, setup["ruler_id"], {**_frame(store, setup), **changes})
+
+
+def _save(store: Store, ruler_id: str, payload: Mapping[str, Any]) -> None:
+    write.save_analysis(
+        store,
+        app=APP,
+        ruler_id=ruler_id,
+        criterion=CRITERION,
+        first_day=payload["first_day"],
+        last_day=payload["last_day"],
+        baseline="first 20 runs",
+        settings_hash="settings",
+        code_version="0.1.0",
+        schema_version=SCHEMA_VERSION,
+        payload=payload,
+        revision=store.revision,
+        now=datetime.fromisoformat("2026-11-30T06:02:00Z"),
+    )
+
+
+def _frame(store: Store, setup: dict[str, Any]) -> dict[str, Any]:
+    """What an analysis says of itself."""
+    return {
+        "schema_version": SCHEMA_VERSION, "app": APP, "ruler_id": setup["ruler_id"], "setup": 1,
+        "model_asked": setup["model_asked"], "criterion": CRITERION, "zone": store.zone.key,
+        "scale_min": setup["scale_min"], "scale_max": setup["scale_max"], "first_day": None, "last_day": None,
+        "last_days": 14,
+        "settings": {
+            "level": 0.95, "false_alarms_per_year": 1.0, "runs_per_year": 365.0, "smallest_change": 0.15,
+            "baseline_runs": 20, "learning_runs": 10,
+        },
+    }  # fmt: skip
+
+
+def _findings(store: Store, setup: dict[str, Any], story: Story) -> Findings:
     app_setup = {"app": APP, "ruler_id": setup["ruler_id"], "criterion": CRITERION}
     everything = read.everything_segment(store, APP)
     if everything is None:
@@ -72,20 +99,24 @@ def _findings(store: Any, setup: dict[str, Any], story: Story) -> Findings:
     segments = _segments(store, app_setup, plus_days(first_day, story.segment_moves), gain)
     events = [EventMark(day=e["day"], kind=e["kind"], text=e["text"]) for e in read.events(store, APP)]
     lowest = min(segments, key=lambda segment: segment["against_rest"] or 0.0)
-    return Findings(
-        schema_version=SCHEMA_VERSION, app=APP, ruler_id=setup["ruler_id"], setup=1, model_asked=setup["model_asked"],
-        criterion=CRITERION, zone=store.zone.key, scale_min=setup["scale_min"], scale_max=setup["scale_max"],
-        first_day=first_day, last_day=totals[-1]["day"], baseline_first_day=first_day,
-        baseline_last_day=plus_days(first_day, 20), last_days=14,
-        settings={
-            "level": 0.95, "false_alarms_per_year": 1.0, "runs_per_year": 365.0, "smallest_change": 0.15,
-            "baseline_runs": 20, "learning_runs": 10,
-        },
-        judge=judge, assistant=_assistant(shares), segments=segments, shares=shares, days=days, events=events,
-        headline="The judge became more generous.", tone="look",
-        sentences=_sentences(judge, shares),
-        needs_a_look=[f"topic billing · language {lowest['value2']}: {lowest['mean']:.2f}, below the rest"],
-    )  # fmt: skip
+    found = {
+        **_frame(store, setup),
+        "first_day": first_day,
+        "last_day": totals[-1]["day"],
+        "baseline_first_day": first_day,
+        "baseline_last_day": plus_days(first_day, 20),
+        "judge": judge,
+        "assistant": _assistant(shares),
+        "segments": segments,
+        "shares": shares,
+        "days": days,
+        "events": events,
+        "headline": "The judge became more generous.",
+        "tone": "look",
+        "sentences": _sentences(judge, shares),
+        "needs_a_look": [f"billing · {lowest['value2']}: {lowest['mean']:.2f}, below the rest (n {lowest['n']})."],
+    }
+    return cast("Findings", found)
 
 
 def _sentences(judge: JudgeFinding, shares: Shares) -> list[str]:
@@ -192,7 +223,7 @@ def _assistant(shares: Shares) -> QualityFinding:
     )  # fmt: skip
 
 
-def _segments(store: Any, app_setup: dict[str, Any], move_day: str, gain: float) -> list[SegmentFinding]:
+def _segments(store: Store, app_setup: dict[str, Any], move_day: str, gain: float) -> list[SegmentFinding]:
     rows: dict[int, list[dict[str, Any]]] = {}
     for row in read.segment_day_totals(store, **app_setup, source=Source.TRAFFIC):
         rows.setdefault(row["segment_id"], []).append(row)

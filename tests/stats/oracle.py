@@ -1,7 +1,8 @@
-"""The detector written as plain loops over Python numbers: slow, obvious, and independent of the library's code."""
+"""The detector, and what goes with it, as plain loops over numbers: slow, obvious, independent of the library."""
 
 import math
 from itertools import pairwise
+from statistics import median
 
 EFFECTS = (0.25, 2.25, 16.0)
 PRIOR_RUNS = 4.0
@@ -65,7 +66,10 @@ def change_date(stream, n_reference, floor, threshold, level=0.95):
     crossed = [value >= threshold for value in evidence(stream, n_reference, floor)]
     n_at_alarm = n_reference + crossed.index(True) + 1
     clipped = clip(stream, n_reference, floor)
-    guarded = guard(clipped, lag_one(clipped[: max(n_reference, n_at_alarm - 5)], floor))
+    rho = lag_one(clipped[: max(n_reference, n_at_alarm - 5)], floor)
+    rough = guard(clipped, rho)
+    start = max(range(n_reference, n_at_alarm), key=lambda k: bayes_factor(rough, k, floor))
+    guarded = guard(clip_around_both_levels(stream, clipped, start, n_reference, floor), rho)
     factors = {k: bayes_factor(guarded, k, floor) for k in range(n_reference, n_at_alarm)}
     chosen, mass = [], 0.0
     for k in sorted(factors, key=factors.get, reverse=True):
@@ -73,6 +77,17 @@ def change_date(stream, n_reference, floor, threshold, level=0.95):
             chosen.append(k)
             mass += factors[k] / sum(factors.values())
     return chosen[0], min(chosen), max(chosen)
+
+
+def clip_around_both_levels(stream, clipped, start, n_reference, floor):
+    """Values with those from the change on, and clipped ones just before it, cut around the old and the new level."""
+    while start > n_reference and clipped[start - 1] != stream[start - 1]:
+        start -= 1
+    old, new = average(clipped[:start]), median(stream[start:])
+    squares = sum((v - old) ** 2 for v in clipped[:start]) + PRIOR_RUNS * floor**2
+    reach = 4 * math.sqrt(squares / (start - 1 + PRIOR_RUNS))
+    low, high = min(old, new) - reach, max(old, new) + reach
+    return clipped[:start] + [min(max(v, low), high) for v in stream[start:]]
 
 
 def level_radius(before, after, floor, alpha=0.05):
@@ -90,3 +105,12 @@ def level_radius(before, after, floor, alpha=0.05):
     if ratio >= 1 + size:
         return math.inf
     return math.sqrt((n - 2 + PRIOR_RUNS) * largest * (ratio - 1) / (size * (1 - ratio / (1 + size))))
+
+
+def adjusted(p_values):
+    """Benjamini and Hochberg: what q each hypothesis would still be rejected at."""
+    ordered, found = sorted(p_values), []
+    for p in p_values:
+        rank = ordered.index(p) + 1
+        found.append(min(1.0, *(ordered[k - 1] * len(ordered) / k for k in range(rank, len(ordered) + 1)), 1.0))
+    return found

@@ -97,6 +97,47 @@ def test_change_date_set_covers_as_often_as_it_says():
     assert hits >= stats.binom.ppf(0.005, total, 0.95)
 
 
+def dates_of(rng, step, *, look_on=0, freak=None, n_streams=80):
+    """Dates (index, low, high, each less the truth) of Gaussian streams that rise by ``step`` standard deviations."""
+    dates = []
+    for _ in range(n_streams):
+        truth = int(rng.integers(18, 45))
+        stream = rng.normal(0, 1, truth + 60)
+        stream[truth:] += step
+        if freak is not None:
+            runs_before, height = freak
+            stream[truth - 1 - runs_before] += height
+        options = {"threshold": 1043.0, "floor_sd": 0.3, "n_reference": 10}
+        alarm = detect(stream, **options).alarm_index
+        if alarm is not None and alarm >= truth:
+            found = detect(stream[: alarm + 1 + look_on], **options)
+            dates.append([found.change_index - truth, found.change_low - truth, found.change_high - truth])
+    return np.array(dates)
+
+
+@pytest.mark.parametrize("look_on", [0, 10])
+@pytest.mark.parametrize(("step", "exact_share"), [(1.5, 0.2), (3, 0.75), (10, 0.95), (15, 0.95)])
+def test_change_date_is_right_for_small_and_for_large_steps(step, exact_share, look_on):
+    """Steps in standard deviations between runs: the larger one is, the surer its date; the 95 % set always covers."""
+    dates = dates_of(np.random.default_rng(115), step, look_on=look_on)
+    covered = int(((dates[:, 1] <= 0) & (dates[:, 2] >= 0)).sum())
+    assert len(dates) >= 60
+    assert covered >= stats.binom.ppf(0.005, len(dates), 0.95)
+    assert (dates[:, 0] == 0).mean() >= exact_share
+
+
+@pytest.mark.parametrize("step", [6, 15])
+@pytest.mark.parametrize("height", [8, 30, -8])
+def test_a_freak_run_before_the_change_does_not_move_its_date(step, height):
+    """One run far off, four runs before a lasting change: the date stays about as sure as without it."""
+    options = {"look_on": 10, "n_streams": 60}
+    calm = dates_of(np.random.default_rng(117), step, **options)
+    freak = dates_of(np.random.default_rng(117), step, freak=(3, height), **options)
+    assert ((freak[:, 1] <= 0) & (freak[:, 2] >= 0)).mean() >= 0.9
+    assert (freak[:, 0] == 0).mean() >= (calm[:, 0] == 0).mean() - 0.15
+    assert (freak[:, 0] == -4).sum() <= 1, "the freak run itself is taken for the change"
+
+
 @pytest.mark.parametrize(("judge", "allowed_share"), [(BASE, 0.05), (CORRELATED, 0.08)])
 def test_level_since_the_change_covers_however_often_one_looks(judge, allowed_share):
     """A year of looks at a drift of 0.15; streams that ever miss, against the measured share, 60 streams."""

@@ -29,35 +29,15 @@ GROUP BY day, level ORDER BY day, level;
 SELECT min(day) AS first_day, max(day) AS last_day FROM daily_scores WHERE app = :app AND ruler_id = :ruler_id;
 
 -- name: segments(app)
--- The segments of an app; key '' is everything.
-SELECT segment_id, key, value, key2, value2 FROM segments WHERE app = :app ORDER BY key, key2, value, value2;
+-- The segments of the keys in use; key '' is everything.
+SELECT s.segment_id, s.key, s.value, s.key2, s.value2 FROM segments s
+WHERE s.app = :app AND (s.key = '' OR EXISTS (
+    SELECT 1 FROM segment_keys k WHERE k.app = s.app AND k.key = s.key AND k.key2 = s.key2))
+ORDER BY s.key, s.key2, s.value, s.value2;
 
 -- name: segment_keys(app)
 -- The keys an app is broken down by, in order.
 SELECT key, key2 FROM segment_keys WHERE app = :app ORDER BY position;
-
--- name: anchor_scores(app, ruler_id, criterion)
--- Every anchor verdict with its run, for the matrix run x anchor. A failed run is left out.
-SELECT r.slot_utc, r.slot_day, r.run_id, v.item_id, v.score
-FROM runs r JOIN verdicts v ON v.run_id = r.run_id AND v.slot_utc = r.slot_utc
-WHERE r.app = :app AND r.ruler_id = :ruler_id AND v.criterion = :criterion AND r.status <> 'failed' AND v.repeat = 0
-ORDER BY r.slot_utc, v.item_id;
-
--- name: anchor_runs(app, ruler_id)
--- Every run that planned anchors, in the order of the slots.
-SELECT run_id, slot_utc, slot_day, status, anchor_set_id, n_anchors FROM runs
-WHERE app = :app AND ruler_id = :ruler_id AND n_anchors > 0 ORDER BY slot_utc;
-
--- name: anchors_of_set(anchor_set_id)
--- The anchors of a set in their order.
-SELECT a.anchor_id, a.item_id, a.expected_score, a.why, a.position
-FROM anchors a WHERE a.anchor_set_id = :anchor_set_id ORDER BY a.position;
-
--- name: anchor_names(app)
--- Name and expected score of every anchor item an app ever used; a later set's word replaces an earlier one's.
-SELECT a.item_id, a.anchor_id, a.expected_score, a.why
-FROM anchors a JOIN items i ON i.item_id = a.item_id JOIN anchor_sets s ON s.anchor_set_id = a.anchor_set_id
-WHERE i.app = :app ORDER BY s.loaded_utc, a.position;
 
 -- name: sampled_days(app, ruler_id)
 -- The samples drawn: how many answers a day had and how many were planned.

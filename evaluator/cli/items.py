@@ -1,0 +1,200 @@
+"""``judgewatch items``: graded answers, one a row, and one answer with every verdict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evaluator.cli.current import next_step
+from evaluator.cli.output import counted, number, one_line, put, put_json, put_table, usd
+from evaluator.cli.segment_names import Pair, as_filter, segment_option
+from evaluator.cli.target import Target, json_option, target_options
+from evaluator.errors import JudgewatchError, UsageError
+from evaluator.store import read
+
+if TYPE_CHECKING:
+    from evaluator.store.db import Store
+
+_SHORT_ID = 12
+_EXCERPT = 60
+_COLUMNS = ("item", "day", "score", "answer", "judge's reason")
+
+
+@click.group("items")
+def command() -> None:
+    """List answers, or show one with every verdict."""
+
+
+@command.command("list")
+@segment_option
+@click.option("--level", type=float, help="Only scores nearest to this level of the scale.")
+@click.option("--day", help="Only answers of this day.")
+@click.option("--unscored", is_flag=True, help="Only answers without a score.")
+@click.option("--text", help="Only where question, answer or reason holds this text.")
+@click.option("--order", type=click.Choice(["newest", "oldest", "lowest", "highest"]), default="newest")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="At most so many.")
+@target_options
+@json_option
+def list_items(
+    *,
+    target: Target,
+    pairs: tuple[Pair, ...],
+    level: float | None,
+    day: str | None,
+    unscored: bool,
+    text: str | None,
+    order: str,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """List graded answers of the newest judge setup."""
+    day = _day(day)
+    with target.reading() as store:
+        app = target.app_in(store)
+        ruler = read.newest_ruler(store, app)
+        if ruler is None:
+            step = next_step(store, app)
+            if as_json:
+                put_json({"app": app, "n": 0, "items": [], "headline": step})
+            else:
+                put(step)
+            return
+        where = read.AnswerFilter(
+            segment=as_filter(pairs),
+            first_day=day or read.FIRST_DAY,
+            last_day=day or read.LAST_DAY,
+            level=level,
+            half_step=_step(ruler) / 2,
+            unscored=True if unscored else None,
+            text=text,
+        )
+        ruler_id = ruler["ruler_id"]
+        n = read.count_answers(store, app=app, ruler_id=ruler_id, where=where)
+        rows = read.list_answers(store, app=app, ruler_id=ruler_id, where=where, order=order, most=limit)
+    if as_json:
+        put_json({"app": app, "setup": ruler["position"], "n": n, "items": rows})
+        return
+    if rows:
+        put_table(_COLUMNS, [_cells(row) for row in rows], numbers=("score",))
+        put()
+    shown = f"{len(rows)} of {n:,} shown; `judgewatch items show ITEM` has all of one" if rows else "no answer fits"
+    put(f"{app}, judge setup v{ruler['position']}: {shown}")
+
+
+def _step(ruler: Mapping[str, Any]) -> float:
+    """Distance of two levels of the rubric."""
+    n_levels = len(json.loads(ruler["rubric_json"])["levels"])
+    return float(ruler["scale_max"] - ruler["scale_min"]) / max(1, n_levels - 1)
+
+
+def _cells(row: Mapping[str, Any]) -> Sequence[object]:
+    return [
+        row["item_id"][:_SHORT_ID],
+        row["day"],
+        row["unscored_reason"] or number(row["score"]),
+        one_line(row["output"], _EXCERPT),
+        one_line(row["explanation"], _EXCERPT),
+    ]
+
+
+def _day(text: str | None) -> str | None:
+    if text is None:
+        return None
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError as error:
+        raise UsageError(f"--day {text!r} is not a day; write it like 2026-03-01") from error
+
+
+# ---------------------------------------------------------------- one item
+
+
+@command.command("show")
+@click.argument("item")
+@target_options
+@json_option
+def show(*, target: Target, item: str, as_json: bool) -> None:
+    """Show one answer or anchor with every verdict. ITEM is the start of its id, or its id in your own system."""
+    with target.reading() as store:
+        app = target.app_in(store)
+        item_id = _find(store, app, item)
+        row = read.item(store, item_id)
+        if row is None:
+            raise JudgewatchError(f"item {item_id} was removed meanwhile")
+        verdicts = read.verdicts_of_item(store, item_id)
+        setups = {ruler["ruler_id"]: ruler for ruler in read.rulers(store, app)}
+    for verdict in verdicts:
+        setup = setups.get(verdict["ruler_id"])
+        verdict["setup"] = None if setup is None else setup["position"]
+        verdict["model_asked"] = None if setup is None else setup["model_asked"]
+    if as_json:
+        put_json({"item": row, "verdicts": verdicts})
+        return
+    _put_item(row)
+    for verdict in verdicts:
+        _put_verdict(verdict)
+    if not verdicts:
+        put("\nno verdict yet")
+
+
+def _find(store: Store, app: str, start: str) -> str:
+    found = read.find_item_ids(store, app, start)
+    if not found:
+        raise JudgewatchError(f"app {app!r} has no item {start!r}; `judgewatch items list` shows their ids")
+    if len(found) > 1:
+        raise JudgewatchError(f"{start!r} fits several items: {', '.join(found[:2])}, ...; give more of the id")
+    return found[0]
+
+
+def _put_item(row: Mapping[str, Any]) -> None:
+    version = f", version {row['version']}" if row["version"] > 1 else ""
+    put(f"item {row['item_id']} ({row['source']}{version})")
+    facts = {
+        "your id": row["external_id"],
+        "answered": row["answered_utc"],
+        "day": row["answered_day"],
+        "model": row["answer_model"],
+        "conversation": row["conversation_id"],
+        "user": row["user_id"],
+        "tags": ", ".join(f"{key}={value}" for key, value in row["tags"].items()),
+        "marks": row["flags"],
+    }
+    anchor = row["anchor"]
+    if anchor is not None:
+        facts |= {"anchor": anchor["anchor_id"], "expected score": number(anchor["expected_score"])}
+        facts["why that score"] = anchor["why"]
+    for name, value in facts.items():
+        if value:
+            put(f"  {name}: {one_line(value)}")
+    _put_text("question", row["input"])
+    _put_text("answer", row["output"])
+    if row["reference"] is not None:
+        _put_text("reference", row["reference"])
+    for place, context in enumerate(row["contexts"], start=1):
+        _put_text(f"context {place}", context)
+
+
+def _put_text(name: str, text: str) -> None:
+    put(f"\n{name}:")
+    for line in text.splitlines() or ["(empty)"]:
+        put(f"  {line}")
+
+
+def _put_verdict(verdict: Mapping[str, Any]) -> None:
+    score = number(verdict["score"]) if verdict["score"] is not None else f"unscored ({verdict['unscored_reason']})"
+    source = f"run of {verdict['slot_day']}"
+    model = verdict["resolved_model"] or verdict["model_asked"]
+    put(f"\nverdict: {score}, {source}, judge setup v{verdict['setup']}, answered by {one_line(model)}")
+    if verdict["detail"]:
+        put(f"  {one_line(verdict['detail'])}")
+    for line in verdict["explanation"].splitlines():
+        put(f"  {line}")
+    for mark, name in (("+", "strengths"), ("-", "weaknesses")):
+        for text in verdict[name]:
+            put(f"  {mark} {one_line(text)}")
+    tokens = (verdict["prompt_tokens"] or 0) + (verdict["completion_tokens"] or 0)
+    put(f"  {counted(tokens, 'token')}, {usd(verdict['cost_usd'])}, graded {verdict['graded_utc']}")

@@ -1,0 +1,26 @@
+"""Whether the stored analysis of a judge setup still speaks of all its runs. Reads only; computes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evaluator.store import read
+from evaluator.store.db import Store
+
+
+def newest_analysis(store: Store, *, app: str, ruler_id: str, criterion: str) -> tuple[dict[str, Any] | None, bool]:
+    """Return the newest stored analysis, and whether a new one is due.
+
+    One is due when a run with scores ended after the last was computed, or when there are such runs and no analysis.
+    """
+    row = read.newest_analysis(store, app=app, ruler_id=ruler_id, criterion=criterion)
+    ended = [
+        run["finished_utc"]
+        for run in read.runs(store, app)
+        if run["ruler_id"] == ruler_id
+        and run["finished_utc"] is not None
+        and run["n_scored_anchor"] + run["n_scored_traffic"] > 0
+    ]
+    if not ended:
+        return row, False
+    return row, row is None or row["computed_utc"] < max(ended)

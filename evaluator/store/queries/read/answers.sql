@@ -1,0 +1,37 @@
+-- Answers, one by one: drill-down, always with a limit.
+
+-- name: item(item_id)^
+-- One item with its text.
+SELECT item_id, app, source, external_id, version, input, output, reference, contexts_json, conversation_id, user_id,
+    answered_utc, answered_day, answer_model, flags
+FROM items WHERE item_id = :item_id;
+
+-- name: items_by_id_start(app, start, end)
+-- Items whose id, or whose id in the user's own system, begins with some characters.
+SELECT item_id, external_id FROM items
+WHERE app = :app AND ((item_id >= :start AND item_id < :end) OR external_id = :start) LIMIT 3;
+
+-- name: item_tags(item_id)
+-- The tags of an item.
+SELECT key, value FROM item_tags WHERE item_id = :item_id ORDER BY key;
+
+-- name: anchor_of_item(item_id)^
+-- What is known of an item as an anchor.
+SELECT a.anchor_id, a.expected_score, a.why FROM anchors a JOIN anchor_sets s ON s.anchor_set_id = a.anchor_set_id
+WHERE a.item_id = :item_id ORDER BY s.loaded_utc DESC LIMIT 1;
+
+-- name: verdicts_of_item(item_id, most)
+-- Every verdict on an item, newest first.
+SELECT v.verdict_id, v.ruler_id, v.criterion, v.slot_utc, v.run_id, r.slot_day, v.score, v.unscored_reason, v.explanation,
+    v.strengths_json, v.weaknesses_json, v.thinking, v.raw_reply, v.detail, v.finish_reason, v.prompt_cut,
+    v.prompt_tokens, v.completion_tokens, v.cost_usd, v.latency_ms, v.graded_utc, n.resolved_model, n.fingerprint,
+    n.output_mode
+FROM verdicts v JOIN runs r ON r.run_id = v.run_id LEFT JOIN instruments n ON n.instrument_id = v.instrument_id
+WHERE v.item_id = :item_id ORDER BY r.slot_utc DESC LIMIT :most;
+
+-- name: attempts_of_item(item_id, most)
+-- Every call made for an item, newest first; found by way of the runs, which are few.
+SELECT t.attempt_id, t.run_id, t.started_utc, t.duration_ms, t.http_status, t.reason, t.message, t.prompt_tokens,
+    t.completion_tokens, t.cost_usd
+FROM items i JOIN runs r ON r.app = i.app JOIN attempts t ON t.run_id = r.run_id AND t.item_id = i.item_id
+WHERE i.item_id = :item_id ORDER BY t.attempt_id DESC LIMIT :most;

@@ -1,0 +1,249 @@
+"""Writes answers: an import goes in whole or not at all, and what is there already is left alone.
+
+Rows are staged in the temporary database as they come, so memory does not grow with the file and the real database is
+locked only while the finished rows are moved over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from evaluator.clock import day_of, parse_utc, utc_text
+from evaluator.identity import versioned_item_id
+from evaluator.records import Item
+from evaluator.store.db import Store
+
+INSERT_BATCH = 5_000
+_VERSIONS_NAMED = 20
+_MINUTES_KEPT = 20_000
+
+_ITEM_COLUMNS = (
+    "item_id, external_id, version, content_id, input, output, reference, contexts_json, conversation_id, user_id,"
+    " cluster_id, answered_utc, answered_day, answer_model, flags, sample_key"
+)
+_MARKS = ", ".join("?" * 16)
+INSERT_ANCHOR_ITEM = (
+    f"INSERT INTO items (app, source, {_ITEM_COLUMNS}) VALUES (?, 'anchor', {_MARKS})"  # noqa: S608 - constants
+    " ON CONFLICT (item_id) DO NOTHING"
+)
+_STAGING = (
+    "DROP TABLE IF EXISTS temp.staged",
+    "DROP TABLE IF EXISTS temp.staged_tags",
+    f"CREATE TEMP TABLE staged (row INTEGER PRIMARY KEY, {_ITEM_COLUMNS})",
+    "CREATE TEMP TABLE staged_tags (row INTEGER, key TEXT, value TEXT)",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportCounts:
+    """What an import did: ``n_new`` answers added, ``n_known`` were there already, ``n_versions`` of the new ones
+    came under a known id with another text. The days and ``n_without_time`` are those of the new answers."""
+
+    n_new: int
+    n_known: int
+    n_versions: int
+    version_ids: tuple[str, ...]
+    first_day: str | None
+    last_day: str | None
+    n_without_time: int
+
+
+def import_answers(
+    store: Store,
+    *,
+    app: str,
+    answers: Iterable[tuple[str, Item]],
+    path: str,
+    file_sha256: str,
+    n_rejected: int,
+    now: datetime,
+) -> ImportCounts:
+    """Add answers; all of them or, on any error, none. Answers that are there already are left alone, tags included.
+
+    Args:
+        store: A writable store.
+        app: The app the answers belong to.
+        answers: (item id, item) pairs; read once, never held in memory as a whole.
+        path: Name of the file, for the record.
+        file_sha256: Hash of the file, for the record.
+        n_rejected: Lines that were refused before, for the record.
+        now: Wall clock.
+
+    Raises:
+        StoreError: the database cannot be written; nothing is stored.
+    """
+    connection = store.connection
+    for statement in _STAGING:
+        connection.execute(statement)
+    _stage(connection, answers, store.zone)
+    import_id = secrets.token_hex(16)
+    with store.transaction():
+        counts = _merge_staged(connection, app, import_id)
+        connection.execute(
+            "INSERT INTO imports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                import_id, app, path, file_sha256, counts.n_new + counts.n_known + n_rejected, counts.n_new,
+                counts.n_known, counts.n_versions, n_rejected, utc_text(now),
+            ),
+        )  # fmt: skip
+    connection.execute("DROP TABLE temp.staged")
+    connection.execute("DROP TABLE temp.staged_tags")
+    return counts
+
+
+def sample_key(item_id: str) -> float:
+    """Place of an item in the sampling order, uniform on [0, 1): the same for every judge and every rerun."""
+    digest = hashlib.sha256(b"sample:" + item_id.encode("ascii")).digest()
+    return int.from_bytes(digest[:6], "big") / 2**48
+
+
+def item_row(item_id: str, item: Item, answered_day: str | None) -> tuple[Any, ...]:
+    """An item as the values of a row of ``items``, without its app and source."""
+    if item.conversation_id:
+        cluster_id = "c:" + item.conversation_id
+    elif item.user_id:
+        cluster_id = "u:" + item.user_id
+    else:
+        cluster_id = item_id
+    contexts = json.dumps(item.contexts, ensure_ascii=False) if item.contexts else "[]"
+    flags = ",".join(sorted(item.flags)) if item.flags else ""
+    return (
+        item_id, item.external_id, 1, item.content_id, item.input, item.output, item.reference, contexts,
+        item.conversation_id, item.user_id, cluster_id, item.answered_utc, answered_day, item.model, flags,
+        sample_key(item_id),
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------- staging
+
+
+def _stage(connection: sqlite3.Connection, answers: Iterable[tuple[str, Item]], zone: ZoneInfo) -> None:
+    rows: list[tuple[Any, ...]] = []
+    tags: list[tuple[int, str, str]] = []
+    days: dict[str, str] = {}
+    for number, (item_id, item) in enumerate(answers, start=1):
+        rows.append((number, *item_row(item_id, item, _answered_day(item.answered_utc, zone, days))))
+        tags.extend((number, key, value) for key, value in item.tags.items())
+        if len(rows) >= INSERT_BATCH:
+            _insert_staged(connection, rows, tags)
+            rows.clear()
+            tags.clear()
+    _insert_staged(connection, rows, tags)
+
+
+def _insert_staged(
+    connection: sqlite3.Connection, rows: list[tuple[Any, ...]], tags: list[tuple[int, str, str]]
+) -> None:
+    connection.execute("BEGIN")  # of the temporary database only: nobody is kept waiting
+    try:
+        connection.executemany(f"INSERT INTO temp.staged VALUES (?, {_MARKS})", rows)  # noqa: S608 - constants
+        connection.executemany("INSERT INTO temp.staged_tags VALUES (?, ?, ?)", tags)
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _answered_day(answered_utc: str | None, zone: ZoneInfo, known: dict[str, str]) -> str | None:
+    """Day of an answer in the store's zone; whole minutes are looked up, since no zone shifts by less."""
+    if answered_utc is None:
+        return None
+    minute = answered_utc[:16]
+    day = known.get(minute)
+    if day is None:
+        if len(known) >= _MINUTES_KEPT:
+            known.clear()
+        day = known[minute] = day_of(parse_utc(answered_utc), zone).isoformat()
+    return day
+
+
+# ---------------------------------------------------------------- moving over
+
+
+def _merge_staged(connection: sqlite3.Connection, app: str, import_id: str) -> ImportCounts:
+    n_staged = connection.execute("SELECT count(*) FROM temp.staged").fetchone()[0]
+    version_ids = _separate_versions(connection, app)
+    n_new = connection.execute(
+        f"INSERT INTO items (app, source, import_id, {_ITEM_COLUMNS})"  # noqa: S608 - constants
+        f" SELECT ?, 'traffic', ?, {_ITEM_COLUMNS} FROM temp.staged WHERE true ORDER BY row"
+        " ON CONFLICT (item_id) DO NOTHING",
+        (app, import_id),
+    ).rowcount
+    if n_new < n_staged:
+        _keep_new_only(connection, import_id)
+    connection.execute(
+        "INSERT INTO item_tags SELECT s.item_id, t.key, t.value FROM temp.staged_tags t"
+        " JOIN temp.staged s ON s.row = t.row"
+    )
+    first_day, last_day, n_without_time = connection.execute(
+        "SELECT min(answered_day), max(answered_day), coalesce(sum(answered_utc IS NULL), 0) FROM temp.staged"
+    ).fetchone()
+    return ImportCounts(
+        n_new=n_new,
+        n_known=n_staged - n_new,
+        n_versions=len(version_ids),
+        version_ids=tuple(version_ids[:_VERSIONS_NAMED]),
+        first_day=first_day,
+        last_day=last_day,
+        n_without_time=n_without_time,
+    )
+
+
+def _keep_new_only(connection: sqlite3.Connection, import_id: str) -> None:
+    """Leave those staged rows that became items: not what was there before, and of equal rows the first."""
+    connection.execute(
+        """DELETE FROM temp.staged WHERE row NOT IN (
+               SELECT min(s.row) FROM temp.staged s JOIN items i ON i.item_id = s.item_id
+               WHERE i.import_id = ? GROUP BY s.item_id)""",
+        (import_id,),
+    )
+
+
+def _separate_versions(connection: sqlite3.Connection, app: str) -> list[str]:
+    """Give rows that bring another text under a known id an item id of their own; return the outside ids."""
+    conflicts = connection.execute(
+        """SELECT s.row, s.item_id, s.content_id, s.external_id FROM temp.staged s
+           WHERE s.item_id IN (SELECT i.item_id FROM items i JOIN temp.staged t ON t.item_id = i.item_id
+                               WHERE i.content_id <> t.content_id)
+              OR s.item_id IN (SELECT item_id FROM temp.staged GROUP BY item_id HAVING count(DISTINCT content_id) > 1)
+           ORDER BY s.row"""
+    ).fetchall()
+    known: dict[str, dict[str, int]] = {}
+    new_ids: list[str] = []
+    for conflict in conflicts:
+        base_id, content_id = conflict["item_id"], conflict["content_id"]
+        if base_id not in known:
+            known[base_id] = _versions_of(connection, app, conflict["external_id"])
+        versions = known[base_id]
+        if content_id not in versions:
+            versions[content_id] = max(versions.values(), default=0) + 1
+            if versions[content_id] > 1:
+                new_ids.append(str(conflict["external_id"]))
+        if versions[content_id] > 1:
+            item_id = versioned_item_id(app, conflict["external_id"], content_id)
+            _rename_staged(connection, conflict["row"], base_id, item_id, versions[content_id])
+    return new_ids
+
+
+def _versions_of(connection: sqlite3.Connection, app: str, external_id: str) -> dict[str, int]:
+    rows = connection.execute(
+        "SELECT content_id, version FROM items WHERE app = ? AND external_id = ? AND source = 'traffic'",
+        (app, external_id),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def _rename_staged(connection: sqlite3.Connection, row: int, base_id: str, item_id: str, version: int) -> None:
+    connection.execute(
+        "UPDATE temp.staged SET item_id = ?, version = ?, sample_key = ?,"
+        " cluster_id = CASE WHEN cluster_id = ? THEN ? ELSE cluster_id END WHERE row = ?",
+        (item_id, version, sample_key(item_id), base_id, item_id, row),
+    )
