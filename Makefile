@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV_OK := $(shell [ "$$(cat $(VENV)/.stamp-venv 2>/dev/null)" = "$(CURDIR)" ] && $(PY) -c 'import pip' 2>/dev/null && echo yes)
 REBUILD := $(if $(VENV_OK),,rebuild)
 
-.PHONY: help demo test lint bench env browser constraints clean rebuild
+.PHONY: help demo test lint bench screenshots env browser constraints clean rebuild
 .DEFAULT_GOAL := help
 
 help: ## Show this list.
@@ -36,6 +36,9 @@ lint: $(VENV)/.stamp-test ## Check format, lint and types.
 
 bench: $(VENV)/.stamp-test ## Measure the budgets (ARGS="--full", ARGS="--only import").
 	$(PY) benchmarks/run.py $(ARGS)
+
+screenshots: browser $(VENV)/.stamp-test ## Take the pictures in docs/images anew.
+	$(PY) benchmarks/screenshots.py $(ARGS)
 
 env: $(VENV)/.stamp-test ## Build .venv with everything that developing needs.
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from dashboard.filters import ANY_REASON, View
 from dashboard.queries import Row, Setup, StoreKey, cached, opened, segments, setups
 from evaluator.store import read
+from evaluator.store.db import Store
 from evaluator.store.read import AnswerFilter
 
 PAGE_SIZE = 50
@@ -64,7 +65,7 @@ def segment_of(key: StoreKey, app: str, segment_id: int | None) -> Row | None:
 def list_answers(key: StoreKey, setup: Setup, where: AnswerFilter, order: str, page: int) -> AnswerList:
     """One page of the answers that pass a filter; each row also has ``tags``."""
     with opened(key) as store:
-        total = read.count_answers(store, app=setup.app, ruler_id=setup.ruler_id, where=where)
+        total = _count(store, setup, where)
         n_pages = max(1, -(-total // PAGE_SIZE))
         page = min(page, n_pages)
         skip = (page - 1) * PAGE_SIZE
@@ -90,6 +91,26 @@ def list_answers(key: StoreKey, setup: Setup, where: AnswerFilter, order: str, p
         before=rows[0] if lead and rows else None,
         after=rows[lead + PAGE_SIZE] if len(rows) > lead + PAGE_SIZE else None,
     )
+
+
+def _count(store: Store, setup: Setup, where: AnswerFilter) -> int:
+    """How many answers pass a filter; where days and a segment are all of it, the daily totals know."""
+    if any(part is not None for part in (where.level, where.unscored, where.reason, where.text, where.run_id)):
+        return read.count_answers(store, app=setup.app, ruler_id=setup.ruler_id, where=where)
+    names = ("key", "value", "key2", "value2")
+    wanted = where.segment or ("", "", "", "")
+    ids = [s["segment_id"] for s in read.segments(store, setup.app) if tuple(s[name] for name in names) == wanted]
+    rows = read.day_totals(
+        store,
+        app=setup.app,
+        ruler_id=setup.ruler_id,
+        criterion=setup.criterion,
+        source=where.source,
+        segment_id=ids[0] if ids else -1,
+        first_day=where.first_day,
+        last_day=where.last_day,
+    )
+    return sum(row["n"] + row["n_unscored"] for row in rows)
 
 
 @cached

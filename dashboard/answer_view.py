@@ -5,14 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.answer_queries import AnswerList, OpenAnswer, open_answer
+from dashboard.charts.verdicts import plot_verdicts
 from dashboard.choices import choose
-from dashboard.components import heading, render_problem, render_text, score_text, small
+from dashboard.components import heading, render_chart, render_problem, render_text, score_text, small
 from dashboard.queries import Row
 from dashboard.scope import Problem, Scope
 from dashboard.wording import count, counted, instant, money, reason
 from dashboard.wording import day as day_text
 
-FIRST_VERDICTS = 5  # an anchor has one for every run; the rest opens on request
+FIRST_VERDICTS = 3  # an anchor has one for every run; the rest opens on request
 
 
 def render_answer(scope: Scope, item_id: str, found: AnswerList) -> None:
@@ -35,6 +36,8 @@ def render_answer(scope: Scope, item_id: str, found: AnswerList) -> None:
         render_text(item["output"])
     _background(item)
     heading(_verdicts_title(opened), 3)
+    if len(opened.verdicts) > 1:
+        render_chart(plot_verdicts(opened.verdicts, scale=scope.scale), key="verdicts_over_time")
     _verdicts(opened, scope)
     _ids(item)
 

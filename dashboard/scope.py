@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from dashboard import queries
+from dashboard import mean_queries, queries
 from dashboard.filters import View, clip_days
 from dashboard.launch import DB_VARIABLE
 from dashboard.queries import Row, Setup, StoreKey
@@ -61,7 +61,7 @@ class Scope:
     @property
     def level(self) -> float:
         """Coverage of the intervals of the analysis, else of the page."""
-        return self.findings["settings"]["level"] if self.findings is not None else queries.LEVEL
+        return self.findings["settings"]["level"] if self.findings is not None else mean_queries.LEVEL
 
 
 def database_path() -> Path:

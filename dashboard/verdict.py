@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from dashboard import queries
+from dashboard import mean_queries, queries
 from dashboard.scope import Scope
 from dashboard.wording import bounds, change, count, counted, money, number, reasons
 from dashboard.wording import day as day_text
@@ -61,7 +61,7 @@ def verdict_words(scope: Scope, period: tuple[str, str]) -> Words:
 
 def _all_failed(scope: Scope, period: tuple[str, str]) -> Words | None:
     """What to say when there are verdicts on answers and none has a score."""
-    days = queries.traffic_days(scope.key, scope.setup, *period)
+    days = mean_queries.traffic_days(scope.key, scope.setup, *period)
     n_unscored = int(days["n_unscored"].sum())
     if not n_unscored or int(days["n"].sum()):
         return None
@@ -78,7 +78,7 @@ def _all_failed(scope: Scope, period: tuple[str, str]) -> Words | None:
 def reasons_of(scope: Scope, period: tuple[str, str]) -> str:
     """Why answers of a period have no score, with counts."""
     found: dict[str, int] = {}
-    for row in queries.unscored(scope.key, scope.setup, *period):
+    for row in mean_queries.unscored(scope.key, scope.setup, *period):
         found[row["unscored_reason"]] = found.get(row["unscored_reason"], 0) + row["n"]
     return reasons(found)
 
@@ -125,7 +125,7 @@ def _arrow(value: float) -> Arrow:
 
 
 def _raw_tile(scope: Scope, period: tuple[str, str]) -> Tile:
-    means = queries.segment_means(scope.key, scope.setup, *period)
+    means = mean_queries.segment_means(scope.key, scope.setup, *period)
     own = means[means["segment_id"] == queries.everything(scope.key, scope.app)]
     label, text = "Raw score", f"Mean score of {days_text(*period)}, as the judge gave it, with its 95 % interval."
     if own.empty or own["mean"].isna().all():
@@ -137,7 +137,7 @@ def _raw_tile(scope: Scope, period: tuple[str, str]) -> Tile:
 
 
 def _graded_tile(scope: Scope, period: tuple[str, str]) -> Tile:
-    days = queries.traffic_days(scope.key, scope.setup, *period)
+    days = mean_queries.traffic_days(scope.key, scope.setup, *period)
     graded = days[days["n"] + days["n_unscored"] > 0]
     text = "Answers of the newest day that have a score; the target is what the sample planned."
     if graded.empty:

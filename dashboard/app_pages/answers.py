@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import queries
+from dashboard import mean_queries, queries
 from dashboard.answer_queries import AnswerList, answer_filter, find_item, list_answers, segment_of
 from dashboard.answer_view import render_answer
 from dashboard.charts.base import every_day
@@ -37,7 +37,7 @@ _COLUMNS = {"day": "day", "score": "score", "reason": "judge's reason", "segment
 
 def _levels(scope: Scope) -> list[float]:
     """The levels of the rubric, from the lowest."""
-    return sorted(queries.level_names(scope.setup_row))
+    return sorted(mean_queries.level_names(scope.setup_row))
 
 
 def _filters(scope: Scope, period: tuple[str, str]) -> None:
@@ -49,7 +49,7 @@ def _filters(scope: Scope, period: tuple[str, str]) -> None:
     known = {row["segment_id"]: row for row in queries.segments(scope.key, scope.app) if row["key"]}
     names: dict[Any, str] = {ANY: "any", **{segment_id: _name(row) for segment_id, row in known.items()}}
     levels = sorted({*_levels(scope), *([view.level] if view.level is not None else [])}, reverse=True)
-    why = sorted({row["unscored_reason"] for row in queries.unscored(scope.key, scope.setup, *period)})
+    why = sorted({row["unscored_reason"] for row in mean_queries.unscored(scope.key, scope.setup, *period)})
     if view.reason is not None and view.reason not in (ANY_REASON, *why):
         why.append(view.reason)
     days = list(reversed(every_day(*period)))

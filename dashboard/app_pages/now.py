@@ -7,7 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
-from dashboard import answer_queries, queries
+from dashboard import answer_queries, mean_queries, queries
 from dashboard.charts.anchors import plot_anchors
 from dashboard.charts.shares import plot_shares
 from dashboard.charts.traffic import plot_traffic, traffic_title
@@ -70,7 +70,7 @@ def _tiles(found: list[Tile]) -> None:
 
 
 def _trend(scope: Scope, period: tuple[str, str]) -> None:
-    days = queries.traffic_days(scope.key, scope.setup, *period)
+    days = mean_queries.traffic_days(scope.key, scope.setup, *period)
     if days.empty or not (days["n"] + days["n_unscored"]).any():
         heading("No graded answers in this period", 4)
         small("Anchors were graded; import answers and let the scorer run to see the assistant's line.")

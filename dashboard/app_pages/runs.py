@@ -86,7 +86,8 @@ def _render(scope: Scope) -> None:
     _render_failures(runs, scope)
     render_chart(plot_runs(list(reversed(_in_period(runs, scope)))), key="run_counts")
     rows = [_table_row(run, scope) for run in runs]
-    render_table(rows, _COLUMNS, file_name="runs.csv", key="run_table", numbers=["cost_usd"], wide=["cause"])
+    wide = ["cause"] if any(row["cause"] for row in rows) else []
+    render_table(rows, _COLUMNS, file_name="runs.csv", key="run_table", numbers=["cost_usd"], wide=wide)
 
 
 def _render_failures(runs: list[Row], scope: Scope) -> None:

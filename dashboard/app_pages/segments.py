@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import pandas as pd
 import streamlit as st
 
-from dashboard import queries
+from dashboard import mean_queries, queries
 from dashboard.charts.levels import plot_levels
 from dashboard.charts.segments import plot_segments
 from dashboard.charts.traffic import plot_segment
@@ -57,12 +57,12 @@ def _pick_key(keys: list[tuple[str, str]], chosen: Row | None) -> tuple[str, str
 def _table(scope: Scope, period: tuple[str, str], key: tuple[str, str]) -> SegmentTable:
     if scope.findings is not None:
         return from_findings(scope.findings["segments"], key)
-    means = queries.segment_means(scope.key, scope.setup, *period)
+    means = mean_queries.segment_means(scope.key, scope.setup, *period)
     return from_means(means, queries.segments(scope.key, scope.app), key)
 
 
 def _overall(scope: Scope, days: tuple[str, str]) -> tuple[float, float | None, float | None] | None:
-    means = queries.segment_means(scope.key, scope.setup, *days)
+    means = mean_queries.segment_means(scope.key, scope.setup, *days)
     own = means[means["segment_id"] == queries.everything(scope.key, scope.app)].dropna(subset=["mean"])
     if own.empty:
         return None
@@ -105,11 +105,11 @@ def _follow_click(clicked: int | None) -> None:
 
 def _days_or_weeks(scope: Scope, period: tuple[str, str], segment_id: int) -> tuple[pd.DataFrame, int]:
     """A segment's days; seven days at a time where a day has too few scores to show anything but noise."""
-    days = queries.segment_days(scope.key, scope.setup, segment_id, *period)
+    days = mean_queries.segment_days(scope.key, scope.setup, segment_id, *period)
     graded = days[days["n"] > 0]["n"]
     pooled = WEEK if len(days) >= 2 * WEEK and len(graded) and graded.median() < THIN_DAY else 1
     if pooled > 1:
-        days = queries.segment_days(scope.key, scope.setup, segment_id, *period, pooled)
+        days = mean_queries.segment_days(scope.key, scope.setup, segment_id, *period, pooled)
     return days.assign(finished=True), pooled
 
 
@@ -117,26 +117,26 @@ def _one_segment(scope: Scope, period: tuple[str, str], chosen: Row) -> None:
     segment_id, everything = chosen["segment_id"], queries.everything(scope.key, scope.app)
     name = segment(chosen["value"], chosen["value2"], crossed=bool(chosen["key2"]))
     days, pooled = _days_or_weeks(scope, period, segment_id)
-    means = queries.segment_means(scope.key, scope.setup, *period).set_index("segment_id")["mean"].dropna()
+    means = mean_queries.segment_means(scope.key, scope.setup, *period).set_index("segment_id")["mean"].dropna()
     findings = scope.findings
     found = next((s for s in findings["segments"] if s["segment_id"] == segment_id), None) if findings else None
     left, right = st.columns([2, 1], gap="large")
     with left:
         chart = plot_segment(
             days,
-            queries.segment_days(scope.key, scope.setup, everything or 0, *period, pooled),
+            mean_queries.segment_days(scope.key, scope.setup, everything or 0, *period, pooled),
             name=name,
             own=means.get(segment_id),
             rest=means.get(everything),
             scale=scope.scale,
-            level=queries.LEVEL,
+            level=mean_queries.LEVEL,
             pooled=pooled,
             change=found if found is not None and found["state"] == "changed" else None,
         )
         render_chart(chart, key="segment_trend")
     with right:
-        levels = queries.levels(scope.key, scope.setup, segment_id, *period)
-        render_chart(plot_levels(queries.whole_scale(levels, scope.setup_row), name=name), key="segment_levels")
+        levels = mean_queries.levels(scope.key, scope.setup, segment_id, *period)
+        render_chart(plot_levels(mean_queries.whole_scale(levels, scope.setup_row), name=name), key="segment_levels")
     view = scope.view.shared().but(segment=segment_id)
     page_link("answers", view.but(order="lowest"), "Read these answers, lowest first", icon=":material/forum:")
 

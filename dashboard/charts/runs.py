@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
 from typing import Any
 
 import plotly.graph_objects as go
@@ -11,6 +12,8 @@ from dashboard.charts.base import CORRECTED, LOOK, MUTED, Chart, day_axis, liter
 from dashboard.wording import counted, reasons
 from dashboard.wording import day as day_text
 
+BAR_MS = 0.75 * 86_400_000  # of a day; Plotly draws a lonely bar as a hairline
+LEAST_DAYS = 14  # the axis of a young history; one bar across the whole chart says nothing
 _STATES = (
     ("n_scored", "scored", CORRECTED),
     ("n_unscored", "not scored", LOOK),
@@ -32,17 +35,23 @@ def plot_runs(runs: Sequence[Mapping[str, Any]]) -> Chart:
             y=[int(run[column]) for run in runs],
             name=name,
             marker={"color": colour},
+            width=BAR_MS,
             hovertext=hovers,
             hovertemplate="%{hovertext}<extra></extra>",
         )
     style(figure, height=240, y_title="answers and anchors")
-    figure.update_layout(barmode="stack", bargap=0.25, legend={"traceorder": "normal"})
+    figure.update_layout(barmode="stack", legend={"traceorder": "normal"})
     figure.update_yaxes(rangemode="tozero")
-    day_axis(figure, runs[0]["slot_day"], runs[-1]["slot_day"])
+    last_day = str(runs[-1]["slot_day"])
+    first_day = (date.fromisoformat(last_day) - timedelta(days=LEAST_DAYS - 1)).isoformat()
+    day_axis(figure, min(first_day, str(runs[0]["slot_day"])), last_day)
     title = _title(runs)
     last = hovers[-1].replace("<br>", ", ")
     return Chart(
-        figure=figure, title=title, alt=f"{title}. Last run: {last}.", caption="One bar a run, on the day of its slot."
+        figure=figure,
+        title=title,
+        alt=f"{title}. Last run: {last}.",
+        caption="One bar a run, on the day it was scheduled for.",
     )
 
 

@@ -61,6 +61,7 @@ def list_anchors(*, target: Target, set_name: str | None, as_json: bool) -> None
             for anchor in anchors
         ],
         numbers=("expected",),
+        long=("tags", "question", "answer"),
     )
     scored = sum(anchor.expected_score is not None for anchor in anchors)
     put()

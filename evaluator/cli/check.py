@@ -105,7 +105,7 @@ def _put_findings(findings: Findings, current: Current) -> None:
     rows = [_judge_row(findings["judge"]), _assistant_row(findings["assistant"])]
     if findings["shares"] is not None:
         rows += _share_rows(findings["shares"])
-    put_table(_COLUMNS, rows, numbers=("change",))
+    put_table(_COLUMNS, rows, numbers=("change",), long=("n", "dates", "method"), fold=True)
     put()
     put(_footer(findings, current))
 

@@ -73,7 +73,10 @@ def list_events(*, target: Target, as_json: bool) -> None:
         put_json({"app": app, "events": rows})
     elif rows:
         put_table(
-            ("day", "kind", "text", "by"), [[row["day"], row["kind"], row["text"], row["by_whom"]] for row in rows]
+            ("day", "kind", "text", "by"),
+            [[row["day"], row["kind"], row["text"], row["by_whom"]] for row in rows],
+            long=("text",),
+            fold=True,
         )
     else:
         put(f"nothing is logged for {app}; `judgewatch event add TEXT --kind deploy` logs a deploy")

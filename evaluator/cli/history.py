@@ -41,7 +41,7 @@ def command(*, target: Target, n_days: int | None, pairs: tuple[Pair, ...], as_j
     if as_json:
         put_json({**_about(current), "segment": None if segment is None else segment_text(segment), "days": rows})
         return
-    put_table(_COLUMNS, [_cells(row) for row in rows], numbers=_NUMBERS)
+    put_table(_COLUMNS, [_cells(row) for row in rows], numbers=_NUMBERS, long=("note",), fold=True)
     about = _about(current)
     put()
     put(

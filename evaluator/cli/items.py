@@ -79,7 +79,7 @@ def list_items(
         put_json({"app": app, "setup": ruler["position"], "n": n, "items": rows})
         return
     if rows:
-        put_table(_COLUMNS, [_cells(row) for row in rows], numbers=("score",))
+        put_table(_COLUMNS, [_cells(row) for row in rows], numbers=("score",), long=("answer", "judge's reason"))
         put()
     shown = f"{len(rows)} of {n:,} shown; `judgewatch items show ITEM` has all of one" if rows else "no answer fits"
     put(f"{app}, judge setup v{ruler['position']}: {shown}")

@@ -15,8 +15,9 @@ import click
 
 SCHEMA_VERSION = 1
 NOTHING = "–"
-_PIPE_WIDTH = 10_000  # a table that is piped is never folded; it takes only the width it needs
-_NARROWEST = 8
+_PIPE_WIDTH = 10_000
+_LONG_AT_LEAST = 18
+_GAP = 2
 
 # control characters but line feed and tab; marks that turn the direction of text; line marks; half pairs
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -67,35 +68,46 @@ def put_json(payload: Mapping[str, Any]) -> None:
 
 
 def put_table(
-    columns: Sequence[str], rows: Sequence[Sequence[object]], *, numbers: Sequence[str] = (), fold: bool = False
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    numbers: Sequence[str] = (),
+    long: Sequence[str] = (),
+    fold: bool = False,
 ) -> None:
-    """Print rows under their columns; ``numbers`` names the columns that are set to the right.
+    """Print rows under their columns. On a terminal, long columns take what the others leave of its width.
 
     Args:
         columns: Headings, in order.
         rows: Cells; None is shown as a dash.
-        numbers: Headings of columns that hold numbers.
-        fold: Whether long cells go on in the next line instead of being cut at the edge of the terminal.
+        numbers: Headings of columns that are set to the right.
+        long: Headings of columns that may be narrower than their text.
+        fold: Whether text that does not fit goes on in the next line; else it is cut, with an ellipsis.
     """
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
-        console.width = _PIPE_WIDTH
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for name in columns:
-        is_number = name in numbers
+    cells = [[NOTHING if cell is None else one_line(cell) for cell in row] for row in rows]
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    needed = 0
+    for place, name in enumerate(columns):
+        width = max(cell_len(text) for text in (name, *(row[place] for row in cells)))
+        least = min(width, _LONG_AT_LEAST) if name in long else width
+        needed += least + _GAP
         table.add_column(
             Text(name),
-            justify="right" if is_number else "left",
-            no_wrap=is_number or not fold,
+            justify="right" if name in numbers else "left",
+            no_wrap=not (fold and name in long),
             overflow="fold" if fold else "ellipsis",
-            min_width=None if is_number else min(len(name), _NARROWEST),
+            min_width=least,
         )
-    for row in rows:
-        table.add_row(*(Text(NOTHING if cell is None else one_line(cell)) for cell in row))
+    for row in cells:
+        table.add_row(*(Text(text) for text in row))
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    # a table that is piped is never cut, and no number is ever cut: the terminal may break a line that is too long
+    console.width = max(console.width, needed) if console.is_terminal else _PIPE_WIDTH
     with console.capture() as captured:
         console.print(table)
     click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))

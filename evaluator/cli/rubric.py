@@ -52,6 +52,8 @@ def list_rubrics(*, target: Target, as_json: bool) -> None:
             ]
             for name, rubric in rubrics.items()
         ],
+        long=("question",),
+        fold=True,
     )
 
 

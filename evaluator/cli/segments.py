@@ -49,7 +49,7 @@ def command(*, target: Target, key: str | None, as_json: bool) -> None:
 
 
 def _put(rows: Sequence[SegmentFinding], findings: Findings) -> None:
-    put_table(_COLUMNS, [_cells(row) for row in rows], numbers=_NUMBERS)
+    put_table(_COLUMNS, [_cells(row) for row in rows], numbers=_NUMBERS, long=("segment", "finding"), fold=True)
     put()
     below = sum(row["stands_out"] for row in rows)
     put(

@@ -46,13 +46,13 @@ class Target:
         Raises:
             ConfigError: it cannot be used.
         """
+        # a database named by hand need not belong to the configuration that happens to lie here
+        is_here = self.db_path is None and Path(CONFIG_NAME).exists()
+        if self.config_path is None and not is_here:
+            return None
         from evaluator.config import load_config
 
-        if self.config_path is not None:
-            return load_config(self.config_path)
-        here = Path(CONFIG_NAME)
-        # a database named by hand need not belong to the configuration that happens to lie here
-        return load_config(here) if self.db_path is None and here.exists() else None
+        return load_config(self.config_path or Path(CONFIG_NAME))
 
     def needed_config(self) -> Config:
         """Return the configuration for a command that cannot do without; ``--db`` and ``--app`` win over it.

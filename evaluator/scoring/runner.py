@@ -6,9 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import secrets
-import socket
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
@@ -20,6 +17,7 @@ from evaluator.judges.base import Judge
 from evaluator.records import GradeOutcome, Item, Source, StopReason, UnscoredReason
 from evaluator.scoring.budget import BudgetGate
 from evaluator.scoring.closing import Progress, RunReport, RunTally, close_run, nothing_to_do
+from evaluator.scoring.holder import holder_name, is_dead
 from evaluator.scoring.lease import LeaseKeeper
 from evaluator.scoring.plan import RunSettings, ids_left, open_run
 from evaluator.scoring.writer import OutcomeWriter
@@ -35,11 +33,6 @@ _NOBODY_ANSWERS = frozenset(
 )
 
 _T = TypeVar("_T")
-
-
-def holder_name() -> str:
-    """Who this process is, for the lease: machine and process."""
-    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 async def run_once(
@@ -66,9 +59,13 @@ async def run_once(
     clock = clock or SystemClock()
     path = settings.store_path
     with open_store(path, zone=settings.zone) as store:
-        holder = f"{holder_name()}:{secrets.token_hex(4)}"  # two runs of one process are two holders
         lease = locks.acquire_lease(
-            store, app=settings.app, holder=holder, what=f"run of {utc_text(settings.slot)}", now=clock.now()
+            store,
+            app=settings.app,
+            holder=holder_name(),
+            what=f"run of {utc_text(settings.slot)}",
+            now=clock.now(),
+            is_dead=is_dead,
         )
         try:
             async with LeaseKeeper(path, lease, clock) as keeper:

@@ -136,7 +136,7 @@ def open_store(path: Path | str, *, zone: str | None = None, create: bool = True
     """
     path = Path(path)
     _check_place(path, may_be_missing=create)
-    check_zone(zone or "UTC")
+    check_zone("UTC" if zone is None else zone)
     connection = connect(str(path), path, uri=False)
     store = Store(connection, path, read_only=False)
     try:
@@ -205,17 +205,23 @@ def _connect_reader(path: Path) -> sqlite3.Connection:
     connection = connect(address, path, uri=True)
     try:
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError as error:
-        connection.close()
-        # In a folder where this user may not write, SQLite cannot make the index of the write-ahead log. Without a log
-        # there is nothing in it, and the file can be read as it stands.
-        if "unable to open" not in str(error) or path.with_name(path.name + "-wal").exists():
-            raise explain(error, path) from error
-        return connect(address + "&immutable=1", path, uri=True)
     except sqlite3.DatabaseError as error:
         connection.close()
-        raise explain(error, path) from error
+        if not _is_only_unwritable(error, path):
+            raise explain(error, path) from error
+        return connect(address + "&immutable=1", path, uri=True)
     return connection
+
+
+def _is_only_unwritable(error: sqlite3.DatabaseError, path: Path) -> bool:
+    """Whether reading failed only because this user may not write to the folder.
+
+    SQLite wants to make the index of the write-ahead log there. Where there is no log, or an empty one, there is nothing
+    in it, and the file can be read as it stands.
+    """
+    log = path.with_name(path.name + "-wal")
+    is_about_writing = any(part in str(error) for part in ("readonly", "unable to open"))
+    return is_about_writing and not (log.exists() and log.stat().st_size)
 
 
 def _check_contents(connection: sqlite3.Connection, path: Path) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -20,8 +21,24 @@ class Lease:
     holder: str
 
 
-def acquire_lease(store: Store, *, app: str, holder: str, what: str, now: datetime) -> Lease:
+def acquire_lease(
+    store: Store,
+    *,
+    app: str,
+    holder: str,
+    what: str,
+    now: datetime,
+    is_dead: Callable[[str], bool] = lambda _holder: False,
+) -> Lease:
     """Take the scorer's lease of an app.
+
+    Args:
+        store: A writable store.
+        app: The app.
+        holder: Who takes it.
+        what: What for, in words.
+        now: Wall clock.
+        is_dead: Whether a holder is known to be gone; its lease is taken over at once.
 
     Raises:
         LeaseHeldError: another scorer holds it and gave a sign of life in the last half minute.
@@ -29,7 +46,8 @@ def acquire_lease(store: Store, *, app: str, holder: str, what: str, now: dateti
     name = f"scorer:{app}"
     with store.transaction(visible=False) as connection:
         row = connection.execute("SELECT holder, what, expires_utc FROM leases WHERE name = ?", (name,)).fetchone()
-        if row is not None and row["holder"] != holder and parse_utc(row["expires_utc"]) > now:
+        taken = row is not None and row["holder"] != holder and parse_utc(row["expires_utc"]) > now
+        if taken and not is_dead(row["holder"]):
             raise LeaseHeldError(
                 f"another scorer ({row['holder']}, {row['what']}) works on app {app!r} in {store.path};"
                 " it is left alone. If it is dead, its claim ends by itself within"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 
 import pytest
@@ -98,6 +99,56 @@ def test_piped_table_is_never_cut(capsys: pytest.CaptureFixture[str]) -> None:
     """A program that reads the table gets whole cells."""
     output.put_table(("text",), [["x" * 3000]])
     assert "x" * 3000 in capsys.readouterr().out
+
+
+class Terminal(io.StringIO):
+    """A terminal."""
+
+    def isatty(self) -> bool:
+        """It is one."""
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """A terminal of forty columns instead of stdout."""
+    target = Terminal()
+    monkeypatch.setattr(sys, "stdout", target)
+    for name, value in {"COLUMNS": "40", "TERM": "xterm", "NO_COLOR": "1"}.items():
+        monkeypatch.setenv(name, value)
+    return target
+
+
+def plain(text: str) -> list[str]:
+    """Lines without the codes of bold headings."""
+    return re.sub("\x1b\\[[0-9;]*m", "", text).splitlines()
+
+
+def test_narrow_terminal_cuts_long_texts_and_no_number(terminal: Terminal) -> None:
+    """The text makes room."""
+    output.put_table(("item", "n", "text"), [["a1", 12345, "word " * 20]], numbers=("n",), long=("text",))
+    heading, line = plain(terminal.getvalue())
+    assert len(line) <= 40
+    assert line.startswith("a1    12345  word word")
+    assert line.endswith("…")
+    assert heading == "item      n  text"
+
+
+def test_narrow_terminal_folds_where_nothing_may_be_lost(terminal: Terminal) -> None:
+    """A method or a date goes on in the next line."""
+    output.put_table(
+        ("n", "method"), [[7, "one two three four five six seven eight nine"]], long=("method",), fold=True
+    )
+    text = " ".join(" ".join(plain(terminal.getvalue())).split())
+    assert text == "n method 7 one two three four five six seven eight nine"
+    assert max(map(len, plain(terminal.getvalue()))) <= 40
+
+
+def test_table_wider_than_the_terminal_loses_no_number(terminal: Terminal) -> None:
+    """The terminal breaks the line; all of it is there."""
+    columns = [f"column {place}" for place in range(9)]
+    output.put_table(columns, [[f"{place}234567" for place in range(9)]], numbers=columns)
+    assert plain(terminal.getvalue())[1].split() == [f"{place}234567" for place in range(9)]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from dashboard.charts.runs import plot_runs
 from dashboard.charts.segments import SegmentRow, plot_segments
 from dashboard.charts.shares import plot_shares
 from dashboard.charts.traffic import CORRECTED_NAME, plot_segment, plot_traffic, traffic_title
+from dashboard.charts.verdicts import plot_verdicts
 from tests.dashboard import frames
 from tests.dashboard.frames import spec, trace
 
@@ -416,6 +417,37 @@ def test_levels_without_scores_are_said() -> None:
     assert plot_levels(levels, name="x").title == "x: no scores in this period"
 
 
+def a_verdict(day: str, score: float | None, **changes: Any) -> dict[str, Any]:
+    """One verdict of a run."""
+    failed = None if score is not None else "timeout"
+    return {
+        "slot_day": day,
+        "score": score,
+        "unscored_reason": failed,
+        "setup": 1,
+        "explanation": "<b>ok</b>",
+        **changes,
+    }
+
+
+def test_verdicts_are_a_strip_in_order_of_time() -> None:
+    """One point a run; a verdict without a score is a cross with its reason, and no zero."""
+    verdicts = [a_verdict("2026-11-03", 4.0), a_verdict("2026-11-02", None), a_verdict("2026-11-01", 3.0)]
+    chart = plot_verdicts(verdicts, scale=SCALE)
+    scores, failed = trace(chart.figure, "score"), trace(chart.figure, "not scored")
+    assert (scores["x"], scores["y"]) == (["2026-11-01", "2026-11-03"], [3.0, 4.0])
+    assert failed["x"] == ["2026-11-02"]
+    assert "not scored: timeout" in failed["hovertext"][0]
+    assert "&lt;b&gt;ok&lt;/b&gt;" in scores["hovertext"][0]
+    assert chart.title == "2 scores from 1 Nov to 3 Nov: 3 to 4, 4 in the newest"
+
+
+def test_verdicts_without_any_score_are_said() -> None:
+    """An anchor that the judge never graded."""
+    chart = plot_verdicts([a_verdict("2026-11-02", None)], scale=SCALE)
+    assert chart.title == "1 verdict, none with a score"
+
+
 def a_run(**changes: Any) -> dict[str, Any]:
     """One finished run."""
     fields = {"slot_day": "2026-11-01", "status": "finished", "n_scored": 9, "n_unscored": 1, "n_not_started": 0}
@@ -430,7 +462,9 @@ def test_runs_are_stacked_bars_by_what_came_of_the_plan() -> None:
     assert trace(chart.figure, "scored")["y"] == [9, 0]
     assert trace(chart.figure, "not started")["y"] == [0, 10]
     assert "1 timeout" in trace(chart.figure, "scored")["hovertext"][0]
-    assert spec(chart.figure)["layout"]["barmode"] == "stack"
+    layout = spec(chart.figure)["layout"]
+    assert layout["barmode"] == "stack"
+    assert layout["xaxis"]["range"] == ["2026-10-19", "2026-11-03"]
 
 
 @pytest.mark.parametrize(

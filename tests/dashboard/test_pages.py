@@ -407,14 +407,15 @@ def test_neighbours_lie_over_the_edge_of_a_page_too(item: str, expected: tuple[o
 
 
 def test_anchor_shows_what_a_person_said_and_all_its_verdicts(database: Database, open_page: OpenPage) -> None:
-    """Expected score and why; five verdicts first, all on request."""
+    """Expected score and why; all scores as a strip, three verdicts first, all on request."""
     opened = open_page(database("analysed"), "answers", item=anchor_id(database("analysed")), source="anchor")
     assert opened.errors == []
     assert any(heading.startswith("Anchor gen-") for heading in opened.headings)
     assert any("A person gave it" in text for text in opened.plain)
     n_before = sum("judge setup v1 · judge-large" in heading for heading in opened.headings)
     next(toggle for toggle in opened.app.toggle).set_value(True).run()
-    assert n_before == 5
+    assert n_before == 3
+    assert len(opened.trace("score")["x"]) == 59
     assert sum("judge setup v1 · judge-large" in heading for heading in opened.headings) == 59
 
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from dashboard import queries
+from dashboard import mean_queries, queries
 from dashboard.answer_queries import PAGE_SIZE, answer_filter, find_item, list_answers, open_answer, then_and_now
 from dashboard.filters import ANY_REASON, View
 from dashboard.queries import Setup, StoreKey
 from evaluator.errors import NewerDatabaseError, StoreError
 from evaluator.records import Source, UnscoredReason
 from evaluator.stats.intervals import mean_interval
-from evaluator.store import write
+from evaluator.store import read, write
 from tests import builders
 from tests.builders import APP, LAST_DAY, World, plus_days
 from tests.dashboard.conftest import Database
@@ -59,14 +60,14 @@ def test_file_replaced_by_another_is_another_store(tmp_path: Path) -> None:
     """A demo that starts anew has the same name, maybe the same revision, and other numbers."""
     path = builders.one_day(tmp_path / "a.db", scores=(5, 5, 5))
     first, setup = opened(path)
-    means = [queries.segment_means(first, setup, LAST_DAY, LAST_DAY)["mean"].iloc[0]]
+    means = [mean_queries.segment_means(first, setup, LAST_DAY, LAST_DAY)["mean"].iloc[0]]
     other = builders.one_day(tmp_path / "b.db", scores=(1, 1, 1))
     path.unlink()
     shutil.move(other, path)
     second = queries.store_key(path)
     assert (first.path, first.revision) == (second.path, second.revision)
     assert first != second
-    means.append(queries.segment_means(second, setup, LAST_DAY, LAST_DAY)["mean"].iloc[0])
+    means.append(mean_queries.segment_means(second, setup, LAST_DAY, LAST_DAY)["mean"].iloc[0])
     assert means == [5.0, 1.0]
 
 
@@ -108,7 +109,7 @@ def test_daily_mean_is_the_student_interval_of_the_days_scores(tmp_path: Path) -
     scores = (4, 3, 5, 4, 2, 4, 5, 3)
     key, setup = opened(builders.one_day(tmp_path / "a.db", scores=scores))
     everything = queries.everything(key, APP)
-    day = queries.segment_days(key, setup, everything or 0, LAST_DAY, LAST_DAY).iloc[0]
+    day = mean_queries.segment_days(key, setup, everything or 0, LAST_DAY, LAST_DAY).iloc[0]
     expected = mean_interval(scores)
     assert expected.interval is not None
     assert day["n"] == len(scores)
@@ -118,8 +119,8 @@ def test_daily_mean_is_the_student_interval_of_the_days_scores(tmp_path: Path) -
 
 def test_every_calendar_day_has_a_row(analysed: KEY_AND_SETUP) -> None:
     """The day without a run stands between its neighbours, empty."""
-    days = queries.traffic_days(*analysed, *PERIOD)
-    assert list(days["day"]) == queries.every_day(*PERIOD)
+    days = mean_queries.traffic_days(*analysed, *PERIOD)
+    assert list(days["day"]) == mean_queries.every_day(*PERIOD)
     gap = days.set_index("day").loc["2026-10-13"]
     assert (gap["n"], gap["n_unscored"], gap["enough"]) == (0, 0, False)
     assert np.isnan(gap["mean"])
@@ -127,7 +128,7 @@ def test_every_calendar_day_has_a_row(analysed: KEY_AND_SETUP) -> None:
 
 def test_day_with_fewer_than_half_scored_has_no_mean(analysed: KEY_AND_SETUP) -> None:
     """The third of November had more time-outs than scores: reasons instead of a mean, corrected line included."""
-    day = queries.traffic_days(*analysed, *PERIOD).set_index("day").loc["2026-11-03"]
+    day = mean_queries.traffic_days(*analysed, *PERIOD).set_index("day").loc["2026-11-03"]
     assert 0 < day["n"] < day["n_unscored"]
     assert not day["enough"]
     assert np.isnan(day["mean"])
@@ -146,7 +147,7 @@ def test_half_is_enough(n_scored: int, n_failed: int, has_mean: bool, tmp_path: 
         scores: list[builders.Score] = [3.0 + n for n in range(n_scored)]
         scores += [UnscoredReason.TIMEOUT] * n_failed
         world.run(plus_days(LAST_DAY, 1), answers=dict(zip(ids, scores, strict=True)))
-    day = queries.traffic_days(*opened(path), LAST_DAY, LAST_DAY).iloc[0]
+    day = mean_queries.traffic_days(*opened(path), LAST_DAY, LAST_DAY).iloc[0]
     assert bool(day["enough"]) is has_mean
     assert bool(np.isnan(day["mean"])) is not has_mean
     if n_scored == 1:
@@ -155,7 +156,7 @@ def test_half_is_enough(n_scored: int, n_failed: int, has_mean: bool, tmp_path: 
 
 def test_day_with_open_plans_is_unfinished(analysed: KEY_AND_SETUP) -> None:
     """The newest run stopped at its budget."""
-    days = queries.traffic_days(*analysed, *PERIOD).set_index("day")
+    days = mean_queries.traffic_days(*analysed, *PERIOD).set_index("day")
     assert not days.loc["2026-11-29", "finished"]
     assert days.loc["2026-11-28", "finished"]
     assert (days.loc["2026-11-29", "n_planned"], days.loc["2026-11-29", "n_answers"]) == (48, 480)
@@ -163,14 +164,14 @@ def test_day_with_open_plans_is_unfinished(analysed: KEY_AND_SETUP) -> None:
 
 def test_corrected_line_comes_from_the_analysis(analysed: KEY_AND_SETUP) -> None:
     """Under the raw line from the day on which the judge moved, on it before."""
-    days = queries.traffic_days(*analysed, *PERIOD).set_index("day")
+    days = mean_queries.traffic_days(*analysed, *PERIOD).set_index("day")
     assert days.loc["2026-10-05", "corrected"] == days.loc["2026-10-05", "mean"]
     assert days.loc["2026-11-25", "corrected"] < days.loc["2026-11-25", "mean"] - 0.2
 
 
 def test_without_an_analysis_there_is_the_raw_line(database: Database) -> None:
     """The first run is under way: raw means, nothing corrected."""
-    days = queries.traffic_days(*opened(database("sixty_days")), *PERIOD)
+    days = mean_queries.traffic_days(*opened(database("sixty_days")), *PERIOD)
     assert days["mean"].notna().sum() == 57
     assert days["corrected"].isna().all()
 
@@ -179,25 +180,25 @@ def test_days_of_a_segment_add_up_to_everything(analysed: KEY_AND_SETUP) -> None
     """Topics split the answers: their counts add up."""
     key, setup = analysed
     topics = [row["segment_id"] for row in queries.segments(key, APP) if (row["key"], row["key2"]) == ("topic", "")]
-    parts = sum(queries.segment_days(key, setup, topic, *PERIOD)["n"] for topic in topics)
-    assert list(parts) == list(queries.segment_days(key, setup, queries.everything(key, APP) or 0, *PERIOD)["n"])
+    parts = sum(mean_queries.segment_days(key, setup, topic, *PERIOD)["n"] for topic in topics)
+    assert list(parts) == list(mean_queries.segment_days(key, setup, queries.everything(key, APP) or 0, *PERIOD)["n"])
 
 
 def test_weeks_count_back_from_the_last_day(analysed: KEY_AND_SETUP) -> None:
     """Seven days a row, the first row shorter, every answer in one of them."""
     key, setup = analysed
     everything = queries.everything(key, APP) or 0
-    weeks = queries.segment_days(key, setup, everything, "2026-11-01", "2026-11-16", 7)
+    weeks = mean_queries.segment_days(key, setup, everything, "2026-11-01", "2026-11-16", 7)
     assert list(weeks["day"]) == ["2026-11-01", "2026-11-03", "2026-11-10"]
     assert list(weeks["last_day"]) == ["2026-11-02", "2026-11-09", "2026-11-16"]
-    assert weeks["n"].sum() == queries.segment_days(key, setup, everything, "2026-11-01", "2026-11-16")["n"].sum()
+    assert weeks["n"].sum() == mean_queries.segment_days(key, setup, everything, "2026-11-01", "2026-11-16")["n"].sum()
 
 
 def test_levels_cover_the_whole_scale(analysed: KEY_AND_SETUP) -> None:
     """A level that no answer has is a bar of height zero, not a missing one; shares add up."""
     key, setup = analysed
-    found = queries.levels(key, setup, queries.everything(key, APP) or 0, "2026-11-28", "2026-11-28")
-    whole = queries.whole_scale(found[found["level"] > 2], queries.setups(key, APP)[0])
+    found = mean_queries.levels(key, setup, queries.everything(key, APP) or 0, "2026-11-28", "2026-11-28")
+    whole = mean_queries.whole_scale(found[found["level"] > 2], queries.setups(key, APP)[0])
     assert list(whole["label"]) == ["1 unacceptable", "2 poor", "3 acceptable", "4 good", "5 excellent"]
     assert found["share"].sum() == pytest.approx(1.0)
     assert whole["n"].iloc[0] == 0
@@ -234,6 +235,20 @@ def test_pages_of_a_list_hold_each_answer_once(analysed: KEY_AND_SETUP) -> None:
     assert pages[1].before["verdict_id"] == pages[0].rows[-1]["verdict_id"]
     assert pages[0].after is not None
     assert pages[0].after["verdict_id"] == pages[1].rows[0]["verdict_id"]
+
+
+@pytest.mark.parametrize("source", list(Source))
+@pytest.mark.parametrize("segment", [None, ("topic", "billing", "", ""), ("topic", "billing", "language", "de")])
+@pytest.mark.parametrize("day", [None, "2026-10-22", "2026-11-03", "2026-10-13"])
+def test_count_from_the_totals_is_the_count_of_the_rows(
+    source: Source, segment: tuple[str, str, str, str] | None, day: str | None, analysed: KEY_AND_SETUP
+) -> None:
+    """The list says how many there are without counting them, unless it has to."""
+    key, setup = analysed
+    where = replace(answer_filter(View(source=source, day=day), setup, 5, PERIOD, None), segment=segment)
+    with queries.opened(key) as store:
+        counted = read.count_answers(store, app=APP, ruler_id=setup.ruler_id, where=where)
+    assert list_answers(key, setup, where, "newest", 1).total == counted
 
 
 def test_listed_answers_have_their_tags(analysed: KEY_AND_SETUP) -> None:
