@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from evaluator.scoring.runner import holder_name
+from evaluator.scoring.holder import holder_name
 from evaluator.store import locks, read, rollup
 from evaluator.store.db import Store, open_store
 from evaluator.store.zone import change_zone

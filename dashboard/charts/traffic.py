@@ -43,9 +43,9 @@ def plot_traffic(
     """Draw the daily means of the traffic, raw and, where there is one, corrected.
 
     Args:
-        days: One row for every calendar day in order, with the columns of ``mean_queries.traffic_days``: day, last_day, n,
-            n_unscored, mean, low, high, corrected, corrected_low, corrected_high, finished, enough, reasons. A day
-            without a mean keeps its place and has no point.
+        days: One row for every calendar day in order: day, last_day, n, n_unscored, mean, low, high, corrected,
+            corrected_low, corrected_high, finished, enough, reasons. A day without a mean keeps its place and has no
+            point.
         scale: Lowest and highest score of the rubric.
         title: The finding.
         level: Coverage of the bands.

@@ -129,7 +129,11 @@ def state_of(found: Finding, *, is_alarm: bool) -> State:
 def _worth_telling(
     found: Sequence[Step], n: int, change: Callable[[int, int, int], LevelChange], tolerance: float
 ) -> list[Step]:
-    """The alarms that stand for a change which lasted and matters; ``change`` compares (start, split, stop)."""
+    """The alarms that stand for a change which lasted and matters; ``change`` compares (start, split, stop).
+
+    A step too small to matter is passed over and its values join those before it, so that a second and a third in the
+    same direction are measured from where the first began.
+    """
 
     def matters(start: int, split: int, stop: int) -> bool:
         bounds = change(start, split, stop)
@@ -143,9 +147,6 @@ def _worth_telling(
     # what followed the last one may have taken it back
     while kept and not matters(kept[-2].row if len(kept) > 1 else 0, kept[-1].row, n):
         kept.pop()
-    if not kept and found and matters(0, found[0].row, n):
-        # several small steps in one direction are no small change; it counts from the first
-        return [found[0]]
     return kept
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from evaluator.cli.days import parse_day
 from evaluator.cli.output import counted, put, put_json
 from evaluator.cli.target import Target, json_option, target_options
-from evaluator.errors import UsageError
 
 if TYPE_CHECKING:
     from evaluator.exporting import FileFormat, What
@@ -52,7 +51,7 @@ def command(
     """Write verdicts, answers or daily means to a file, whole or not at all."""
     from evaluator.exporting import export
 
-    first_day, last_day = _day("--since", since), _day("--until", until)
+    first_day, last_day = parse_day("--since", since), parse_day("--until", until)
     with target.reading() as store:
         app = target.app_in(store)
         report = export(
@@ -69,12 +68,3 @@ def command(
         put_json({"app": app, "what": what, "format": file_format, **asdict(report)})
     else:
         put(f"{counted(report.n_rows, 'row')} of {what} written to {report.path}")
-
-
-def _day(option: str, text: str | None) -> str | None:
-    if text is None:
-        return None
-    try:
-        return date.fromisoformat(text).isoformat()
-    except ValueError as error:
-        raise UsageError(f"{option} {text!r} is not a day; write it like 2026-03-01") from error

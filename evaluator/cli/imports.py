@@ -160,7 +160,7 @@ def _tell(report: ImportReport, db: Path, *, dry_run: bool, with_config: bool) -
 def _tell_counts(report: ImportReport, db: Path, *, dry_run: bool) -> None:
     verb = "would be new" if dry_run else "new"
     if report.n_new == 0 and report.n_known:
-        put(f"nothing new: all {counted(report.n_known, 'answer')} are in {db} already")
+        put(f"nothing new: {counted(report.n_known, 'answer')} known already, in {db}")
     else:
         put(f"{counted(report.n_new, 'answer')} {verb}, {report.n_known:,} known already, in {db}")
     if report.n_versions:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from evaluator.cli.current import next_step
+from evaluator.cli.days import parse_day
 from evaluator.cli.output import counted, number, one_line, put, put_json, put_table, usd
 from evaluator.cli.segment_names import Pair, as_filter, segment_option
 from evaluator.cli.target import Target, json_option, target_options
-from evaluator.errors import JudgewatchError, UsageError
+from evaluator.errors import JudgewatchError
 from evaluator.store import read
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def list_items(
     as_json: bool,
 ) -> None:
     """List graded answers of the newest judge setup."""
-    day = _day(day)
+    day = parse_day("--day", day)
     with target.reading() as store:
         app = target.app_in(store)
         ruler = read.newest_ruler(store, app)
@@ -99,15 +99,6 @@ def _cells(row: Mapping[str, Any]) -> Sequence[object]:
         one_line(row["output"], _EXCERPT),
         one_line(row["explanation"], _EXCERPT),
     ]
-
-
-def _day(text: str | None) -> str | None:
-    if text is None:
-        return None
-    try:
-        return date.fromisoformat(text).isoformat()
-    except ValueError as error:
-        raise UsageError(f"--day {text!r} is not a day; write it like 2026-03-01") from error
 
 
 # ---------------------------------------------------------------- one item

@@ -15,7 +15,6 @@ import click
 
 SCHEMA_VERSION = 1
 NOTHING = "–"
-_PIPE_WIDTH = 10_000
 _LONG_AT_LEAST = 18
 _GAP = 2
 
@@ -89,28 +88,39 @@ def put_table(
     from rich.table import Table
     from rich.text import Text
 
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
     cells = [[NOTHING if cell is None else one_line(cell) for cell in row] for row in rows]
+    natural = [max(cell_len(row[place]) for row in [columns, *cells]) for place in range(len(columns))]
+    is_long = [name in long for name in columns]
+    # a table that is piped is never cut, and no number is ever cut: the terminal may break a line that is too long
+    widths = _fit(natural, is_long, console.width) if console.is_terminal else natural
+    console.width = sum(widths) + _GAP * len(widths)
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
-    needed = 0
-    for place, name in enumerate(columns):
-        width = max(cell_len(text) for text in (name, *(row[place] for row in cells)))
-        least = min(width, _LONG_AT_LEAST) if name in long else width
-        needed += least + _GAP
+    for name, width, may_fold in zip(columns, widths, is_long, strict=True):
         table.add_column(
             Text(name),
             justify="right" if name in numbers else "left",
-            no_wrap=not (fold and name in long),
+            width=width,
+            no_wrap=not (fold and may_fold),
             overflow="fold" if fold else "ellipsis",
-            min_width=least,
         )
     for row in cells:
         table.add_row(*(Text(text) for text in row))
-    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
-    # a table that is piped is never cut, and no number is ever cut: the terminal may break a line that is too long
-    console.width = max(console.width, needed) if console.is_terminal else _PIPE_WIDTH
     with console.capture() as captured:
         console.print(table)
     click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def _fit(natural: Sequence[int], is_long: Sequence[bool], total: int) -> list[int]:
+    """Widths that fit into a total where possible: long columns share what the others leave, narrow ones first."""
+    left = total - _GAP * len(natural) - sum(width for width, long in zip(natural, is_long, strict=True) if not long)
+    widths = list(natural)
+    places = sorted((place for place, long in enumerate(is_long) if long), key=lambda place: natural[place])
+    for n_done, place in enumerate(places):
+        share = left // (len(places) - n_done)
+        widths[place] = min(natural[place], max(_LONG_AT_LEAST, share))
+        left -= widths[place]
+    return widths
 
 
 def number(value: float | None, digits: int = 2) -> str | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from evaluator.cli.days import parse_day
 from evaluator.cli.output import say
 from evaluator.cli.progress import lines, shown, stoppable
 from evaluator.cli.run_texts import put_preview, put_report, say_spool, summary
@@ -65,7 +66,7 @@ def once(
 
     config = target.needed_config()
     clock = SystemClock()
-    first_day = _day(since)
+    first_day = parse_day("--since", since)
     choice = asyncio.run(_choose_slot(config, slot_text, first_day, clock.now()))
     if dry_run:
         preview = asyncio.run(preview_slot(config, slot=choice.slot, kind=kind, since=first_day, now=clock.now()))
@@ -155,17 +156,3 @@ async def _choose_slot(config: Config, slot_text: str | None, since: str | None,
         extra = now.replace(second=0, microsecond=0)
         return _Choice(slot=extra, again=f"run once --slot {extra.isoformat()}")
     return _Choice(slot=slot, again="run once")
-
-
-def _day(text: str | None) -> str | None:
-    """Check a day given by hand.
-
-    Raises:
-        UsageError: not a day.
-    """
-    if text is None:
-        return None
-    try:
-        return date.fromisoformat(text).isoformat()
-    except ValueError as error:
-        raise UsageError(f"--since {text!r} is not a day; write it like 2026-03-01") from error

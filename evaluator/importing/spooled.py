@@ -29,6 +29,16 @@ class SpoolReport:
     problems: tuple[str, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Taken:
+    """What came of one file; ``problem`` says why some or all of it could not be used."""
+
+    n_new: int = 0
+    n_known: int = 0
+    n_rejected: int = 0
+    problem: str | None = None
+
+
 def count_waiting(folder: Path) -> int:
     """Return how many spool files wait to be fetched."""
     return sum(len(list(folder.glob(f"*{suffix}"))) for suffix in (OPEN_SUFFIX, TAKEN_SUFFIX))
@@ -51,42 +61,43 @@ def import_spooled(
         JudgewatchError: the folder does not allow its files to be taken over, or the database cannot be used; what was
             not stored stays in the folder.
     """
-    n_files = n_new = n_known = n_rejected = 0
+    reading = Reading(format="jsonl", naive_zone=naive_zone)
+    taken: list[_Taken] = []
     set_aside: list[str] = []
-    problems: list[str] = []
     for path in take_spooled(folder):
-        n_files += 1
-        with RejectLog() as rejects:
-            problem = None
-            try:
-                report = import_files(
-                    store_path,
-                    [path],
-                    app=app,
-                    now=now,
-                    day_zone=day_zone,
-                    reading=Reading(format="jsonl", naive_zone=naive_zone),
-                    rejects=rejects,
-                    skip_bad=True,
-                )
-                n_new, n_known = n_new + report.n_new, n_known + report.n_known
-                problem = _first_problem(rejects)
-            except DataFileError as error:
-                problem = str(error)
-            n_rejected += rejects.n
-        if problem is None:
+        found = _store(path, store_path, app=app, day_zone=day_zone, reading=reading, now=now)
+        taken.append(found)
+        if found.problem is None:
             remove_spooled(path)
         else:
             set_aside.append(str(_set_aside(path)))
-            problems.append(problem)
     return SpoolReport(
-        n_files=n_files,
-        n_new=n_new,
-        n_known=n_known,
-        n_rejected=n_rejected,
+        n_files=len(taken),
+        n_new=sum(found.n_new for found in taken),
+        n_known=sum(found.n_known for found in taken),
+        n_rejected=sum(found.n_rejected for found in taken),
         set_aside=tuple(set_aside),
-        problems=tuple(problems),
+        problems=tuple(found.problem for found in taken if found.problem is not None),
     )
+
+
+def _store(path: Path, store_path: Path, *, app: str, day_zone: str | None, reading: Reading, now: datetime) -> _Taken:
+    """Store what can be used of one file."""
+    with RejectLog() as rejects:
+        try:
+            report = import_files(
+                store_path,
+                [path],
+                app=app,
+                now=now,
+                day_zone=day_zone,
+                reading=reading,
+                rejects=rejects,
+                skip_bad=True,
+            )
+        except DataFileError as error:
+            return _Taken(n_rejected=rejects.n, problem=str(error))
+        return _Taken(n_new=report.n_new, n_known=report.n_known, n_rejected=rejects.n, problem=_first_problem(rejects))
 
 
 def _first_problem(rejects: RejectLog) -> str | None:

@@ -17,7 +17,7 @@ from evaluator.stats.correction import JudgeMap, correct_means
 from evaluator.stats.intervals import SUM_NAMES, mean_from_sums
 from tests.analysis.simulate import World, prepare, simulate
 from tests.analysis.worlds import FIRST_DAY, TWELVE, add_day, analysed, grade_anchors, wobbling
-from tests.builders import plus_days
+from tests.builders import plus_days, ruler
 
 SCORES = st.lists(
     st.tuples(st.floats(1, 5), st.sampled_from([1.0, 2.5, 10.0]), st.integers(0, 4)), min_size=3, max_size=25
@@ -182,8 +182,9 @@ class TestStoredDays:
         (day,) = analysed(world)["days"]
         assert (day["n"], day["n_unscored"], day["finished"]) == (16, 0, True)
         assert day["mean"] == pytest.approx((10 * 4.0 + 6 * 3.0) / 16)
-        # ten of the twelve anchors rose by one, two stand at the ceiling: the second run's part is lowered by 10/12
-        assert day["corrected"] == pytest.approx((10 * 4.0 + 6 * (3.0 - 10 / 12)) / 16)
+        # of twelve anchors ten rose by one in the last of twelve runs, which are the norm together
+        norm = 10 / 12 / 12
+        assert day["corrected"] == pytest.approx((10 * (4.0 + norm) + 6 * (3.0 - 10 / 12 + norm)) / 16)
 
     def test_a_small_part_without_anchors_does_not_take_the_days_correction(self, make_world):
         """Two of sixteen answers were graded by a run that had no anchors."""
@@ -201,8 +202,6 @@ class TestStoredDays:
 
     def test_days_of_another_setup_are_not_mixed_in(self, make_world):
         """The same answers under a second ruler are another series."""
-        from tests.builders import ruler
-
         world = make_world(keys=[])
         scores = add_day(world, FIRST_DAY, [({}, 4.0), ({}, 5.0)])
         world.run("2026-03-02", answers=scores)

@@ -52,7 +52,7 @@ def test_same_file_twice_adds_nothing_and_says_so(answers: Path) -> None:
     """An import may be repeated without a thought."""
     ok("import", answers)
     text = ok("import", answers)
-    assert "nothing new: all 6 answers are in data/judgewatch.db already" in text
+    assert "nothing new: 6 answers known already, in data/judgewatch.db" in text
     assert "created" not in text
     assert "next:" not in text
     assert n_answers() == 6

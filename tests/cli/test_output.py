@@ -6,6 +6,7 @@ import io
 import json
 import re
 import sys
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -109,46 +110,40 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """A terminal of forty columns instead of stdout."""
+def on_terminal(monkeypatch: pytest.MonkeyPatch, *args: Any, **options: Any) -> list[str]:
+    """Print a table on a terminal of forty columns; return its lines without the codes of bold headings."""
     target = Terminal()
-    monkeypatch.setattr(sys, "stdout", target)
     for name, value in {"COLUMNS": "40", "TERM": "xterm", "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
-    return target
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", target)
+        output.put_table(*args, **options)
+    return re.sub("\x1b\\[[0-9;]*m", "", target.getvalue()).splitlines()
 
 
-def plain(text: str) -> list[str]:
-    """Lines without the codes of bold headings."""
-    return re.sub("\x1b\\[[0-9;]*m", "", text).splitlines()
-
-
-def test_narrow_terminal_cuts_long_texts_and_no_number(terminal: Terminal) -> None:
+def test_narrow_terminal_cuts_long_texts_and_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
     """The text makes room."""
-    output.put_table(("item", "n", "text"), [["a1", 12345, "word " * 20]], numbers=("n",), long=("text",))
-    heading, line = plain(terminal.getvalue())
+    rows = [["a1", 12345, "word " * 20]]
+    heading, line = on_terminal(monkeypatch, ("item", "n", "text"), rows, numbers=("n",), long=("text",))
     assert len(line) <= 40
     assert line.startswith("a1    12345  word word")
     assert line.endswith("…")
-    assert heading == "item      n  text"
+    assert heading.split() == ["item", "n", "text"]
 
 
-def test_narrow_terminal_folds_where_nothing_may_be_lost(terminal: Terminal) -> None:
+def test_narrow_terminal_folds_where_nothing_may_be_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """A method or a date goes on in the next line."""
-    output.put_table(
-        ("n", "method"), [[7, "one two three four five six seven eight nine"]], long=("method",), fold=True
-    )
-    text = " ".join(" ".join(plain(terminal.getvalue())).split())
-    assert text == "n method 7 one two three four five six seven eight nine"
-    assert max(map(len, plain(terminal.getvalue()))) <= 40
+    rows = [[7, "one two three four five six seven eight nine"]]
+    lines = on_terminal(monkeypatch, ("n", "method"), rows, long=("method",), fold=True)
+    assert " ".join(" ".join(lines).split()) == "n method 7 one two three four five six seven eight nine"
+    assert max(map(len, lines)) <= 40
 
 
-def test_table_wider_than_the_terminal_loses_no_number(terminal: Terminal) -> None:
+def test_table_wider_than_the_terminal_loses_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
     """The terminal breaks the line; all of it is there."""
     columns = [f"column {place}" for place in range(9)]
-    output.put_table(columns, [[f"{place}234567" for place in range(9)]], numbers=columns)
-    assert plain(terminal.getvalue())[1].split() == [f"{place}234567" for place in range(9)]
+    cells = [f"{place}234567" for place in range(9)]
+    assert on_terminal(monkeypatch, columns, [cells], numbers=columns)[1].split() == cells
 
 
 @pytest.mark.parametrize(

@@ -43,11 +43,8 @@ def open_page(monkeypatch: pytest.MonkeyPatch) -> OpenPage:
         monkeypatch.setenv(DB_VARIABLE, str(path))
         app = AppTest.from_file(APP, default_timeout=30)
         app.query_params.update(params)
-        app.run()
         if page != "now":
-            app.switch_page(f"app_pages/{page}.py")
-            app.query_params.update(params)
-            app.run()
-        return Page(app)
+            app.switch_page(f"app_pages/{page}.py")  # as the first run of a session: a deep link
+        return Page(app.run())
 
     return run

@@ -20,6 +20,7 @@ from tests.builders import CRITERION, Score, ruler, scored
 APP = "shop"
 NOW = datetime(2026, 3, 1, 6, tzinfo=UTC)
 DAY = "2026-02-27"
+REPOSITORY = Path(__file__).resolve().parents[2]  # processes import the helpers of the tests from here
 
 
 def answer(number: int, *, day: str = DAY, **changes: Any) -> Item:
@@ -136,7 +137,7 @@ def dump(path: Path) -> bytes:
 def start_python(code: str, *arguments: object) -> subprocess.Popen[str]:
     """Start a process that runs some code; ``sys.argv[1:]`` are the arguments."""
     command = [sys.executable, "-W", "error", "-c", textwrap.dedent(code), *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=REPOSITORY)
 
 
 def result_of(process: subprocess.Popen[str], *, timeout_s: float = 60) -> str:
