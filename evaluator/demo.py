@@ -34,7 +34,7 @@ from evaluator.store.db import open_store
 DAYS = 60
 JUDGE_CHANGES_IN_RUN = 37  # counted from 1
 GENEROSITY = 0.35
-ANSWERS_WORSE_FROM_DAY = 49
+ANSWERS_WORSE_IN_RUN = 49  # the first run that grades worse answers
 WORSE_TOPIC = "delivery"
 ANSWERS_A_DAY = {"billing": 34, "delivery": 34, "account": 32, "product": 11}
 # share of answers written as excellent, good, acceptable, and poor or worse
@@ -69,12 +69,16 @@ calls_per_day = {calls}
 
 @dataclass(frozen=True, kw_only=True)
 class DemoReport:
-    """What the demo did, with the two days on which something really changed (None when the calendar is shorter)."""
+    """What the demo did, with the two days on which something really changed (None when the calendar is shorter).
+
+    ``n_calls`` is what the scorer counted, ``n_served`` what the practice judge itself counted.
+    """
 
     folder: Path
     findings: Findings
     n_runs: int
     n_calls: int
+    n_served: int
     n_scored: int
     n_unscored: int
     elapsed_s: float
@@ -104,24 +108,19 @@ def run_demo(
     """Grade a simulated calendar against the practice judge; leaves ``judgewatch.db`` and its configuration.
 
     Args:
-        folder: Where to put the files; must not hold a database yet.
+        folder: Where to put the files; what an interrupted demo left there is replaced.
         days: Length of the calendar, at least 2; the two changes need the full 60.
         clock: Decides what "yesterday" is.
         on_day: Called after each simulated day with (days done, days in all).
 
     Raises:
-        UsageError: the folder holds a database, or the calendar is too short.
+        UsageError: the folder holds a database or a configuration, or the calendar is too short.
         JudgewatchError: the practice judge does not start, or the folder cannot be written.
     """
     if days < 2:
         raise UsageError(f"--days {days}: the demo needs at least 2 days")
     clock = clock or SystemClock()
-    folder.mkdir(parents=True, exist_ok=True)
-    if (folder / STARTED).exists():
-        remove_demo(folder)
-    if (folder / DATABASE).exists():
-        raise UsageError(f"{folder / DATABASE} exists already; name another folder with --dir, or delete it")
-    (folder / STARTED).touch()
+    _make_room(folder)
     started = time.monotonic()
     first_slot = _first_slot(clock, days)
     with PracticeJudge() as practice:
@@ -129,6 +128,7 @@ def run_demo(
         _import_traffic(config, folder, first_slot, days, clock)
         _log_deploy(config, first_slot, days)
         reports, ruler_id = asyncio.run(_grade(config, practice, first_slot, days, on_day))
+        n_served = int(practice.state()["calls"])
     findings = analyse_and_store(
         config.store_path, app=config.app.name, ruler_id=ruler_id, settings=AnalysisSettings(), now=clock.now()
     )
@@ -138,12 +138,26 @@ def run_demo(
         findings=findings,
         n_runs=len(reports),
         n_calls=sum(report.n_calls for report in reports),
+        n_served=n_served,
         n_scored=sum(report.n_scored for report in reports),
         n_unscored=sum(report.n_unscored for report in reports),
         elapsed_s=time.monotonic() - started,
-        judge_changed_day=_day_of_run(first_slot, JUDGE_CHANGES_IN_RUN, days),
-        answers_worse_day=_day_of_run(first_slot, ANSWERS_WORSE_FROM_DAY - 1, days),
+        judge_changed_day=_slot_day(first_slot, JUDGE_CHANGES_IN_RUN) if days >= JUDGE_CHANGES_IN_RUN else None,
+        # a run grades the answers of the day before
+        answers_worse_day=_slot_day(first_slot, ANSWERS_WORSE_IN_RUN - 1) if days >= ANSWERS_WORSE_IN_RUN else None,
     )
+
+
+def _make_room(folder: Path) -> None:
+    """Make the folder and mark it as a demo's, so that an interrupted one can be told from a user's own files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    is_left_over = (folder / FINISHED).exists() and not (folder / DATABASE).exists()
+    if (folder / STARTED).exists() or is_left_over:
+        remove_demo(folder)
+    for name in (DATABASE, CONFIG_NAME, TRAFFIC):
+        if (folder / name).exists():
+            raise UsageError(f"{folder / name} exists already; name another folder with --dir, or delete it")
+    (folder / STARTED).touch()
 
 
 def _first_slot(clock: Clock, days: int) -> datetime:
@@ -152,8 +166,9 @@ def _first_slot(clock: Clock, days: int) -> datetime:
     return datetime.combine(yesterday - timedelta(days=days - 1), day_time(SLOT_HOUR), tzinfo=UTC)
 
 
-def _day_of_run(first_slot: datetime, number: int, days: int) -> str | None:
-    return (first_slot + timedelta(days=number - 1)).date().isoformat() if number <= days else None
+def _slot_day(first_slot: datetime, number: int) -> str:
+    """Day of a run, counted from 1."""
+    return (first_slot + timedelta(days=number - 1)).date().isoformat()
 
 
 def _write_config(folder: Path, practice: PracticeJudge, days: int) -> Config:
@@ -199,7 +214,7 @@ def deal_traffic(first_slot: datetime, days: int) -> Iterator[dict[str, str]]:
         # a simulation has to be repeatable, not unpredictable
         dice = random.Random(f"{SEED}:{number}")  # noqa: S311
         for topic, n_answers in ANSWERS_A_DAY.items():
-            worse = topic == WORSE_TOPIC and number >= ANSWERS_WORSE_FROM_DAY
+            worse = topic == WORSE_TOPIC and number >= ANSWERS_WORSE_IN_RUN
             mix = WORSE_MIX if worse else USUAL_MIX
             levels = dice.choices(list(mix), weights=list(mix.values()), k=n_answers)
             for position, level in enumerate(levels, start=1):
@@ -229,8 +244,8 @@ def _sample_by_topic_and_level() -> dict[tuple[str, int], list[dict[str, str]]]:
 
 def _log_deploy(config: Config, first_slot: datetime, days: int) -> None:
     """Log what a team would log: the release that made the answers of one topic worse."""
-    day = first_slot + timedelta(days=ANSWERS_WORSE_FROM_DAY - 2)
-    if ANSWERS_WORSE_FROM_DAY > days:
+    day = first_slot + timedelta(days=ANSWERS_WORSE_IN_RUN - 2)
+    if days < ANSWERS_WORSE_IN_RUN:
         return
     with open_store(config.store_path) as store:
         write.add_event(store, app=config.app.name, at=day, kind="deploy", text="assistant release 2.4", by_whom="demo")

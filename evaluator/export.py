@@ -25,8 +25,13 @@ def safe_cell(value: object) -> object:
     text = value.lstrip()
     blank = value[: len(value) - len(text)]
     if text.startswith(_FORMULA_STARTS) or any(mark in blank for mark in _CONTROL_STARTS):
-        return "'" + value
-    return value
+        return "'" + _one_kind_of_line_end(value)
+    return _one_kind_of_line_end(value)
+
+
+def _one_kind_of_line_end(text: str) -> str:
+    """Before Python 3.13 a lone carriage return is not quoted, and what follows it would start a row of its own."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def write_csv(target: TextIO, rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> int:

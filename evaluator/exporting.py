@@ -168,17 +168,11 @@ def _write_csv(rows: Iterable[Row], columns: Mapping[str, Kind], path: Path) -> 
 
 
 def _as_cells(row: Row, columns: Mapping[str, Kind]) -> Row:
-    """Lists and objects as JSON text; line ends in one form, since the csv module quotes only those it writes."""
+    """Lists and objects as JSON text."""
     return {
-        name: json.dumps(row[name], ensure_ascii=False) if kind in ("list", "object") else _line_feeds(row[name])
+        name: json.dumps(row[name], ensure_ascii=False) if kind in ("list", "object") else row[name]
         for name, kind in columns.items()
     }
-
-
-def _line_feeds(cell: object) -> object:
-    if isinstance(cell, str) and "\r" in cell:
-        return cell.replace("\r\n", "\n").replace("\r", "\n")
-    return cell
 
 
 def _write_parquet(rows: Iterable[Row], columns: Mapping[str, Kind], path: Path) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from json.encoder import encode_basestring_ascii
 
-from evaluator.records import Item, Source
+from evaluator.records import Item, ItemFlag, Source
 
 _KIND = str(Source.TRAFFIC)
 
@@ -29,7 +29,7 @@ def base_item_id(app: str, item: Item, ordinal: int = 0) -> str:
     """
     if item.external_id is not None:
         return _hash_texts(app, _KIND, item.external_id)
-    return _hash_texts(app, _KIND, "", item.content_id, item.answered_utc or "", str(ordinal))
+    return _hash_texts(app, _KIND, "", item.content_id, _own_time(item), str(ordinal))
 
 
 def versioned_item_id(app: str, external_id: str, content_id: str) -> str:
@@ -54,12 +54,17 @@ class EqualCounter:
         """Return how many equal rows came before this one, and remember it; 0 when it has an external id."""
         if item.external_id is not None:
             return 0
-        key = int(_hash_texts(item.content_id, item.answered_utc or "")[:16], 16)
+        key = int(_hash_texts(item.content_id, _own_time(item))[:16], 16)
         if key not in self._seen:
             self._seen.add(key)
             return 0
         self._repeats[key] = self._repeats.get(key, 0) + 1
         return self._repeats[key]
+
+
+def _own_time(item: Item) -> str:
+    """The time a row came with; one that the import gave it is no part of who it is, so it can be given later."""
+    return "" if item.answered_utc is None or ItemFlag.GIVEN_TIME in item.flags else item.answered_utc
 
 
 def _hash_texts(*texts: str) -> str:

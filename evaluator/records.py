@@ -100,6 +100,7 @@ class ItemFlag(StrEnum):
     ALTERED_TEXT = "altered_text"
     NAIVE_TIME = "naive_time"
     NO_TIME = "no_time"
+    GIVEN_TIME = "given_time"
     TOOL_CALL = "tool_call"
     EMPTY_INPUT = "empty_input"
     EMPTY_OUTPUT = "empty_output"

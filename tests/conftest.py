@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,11 +75,63 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+def can_mount() -> bool:
+    """Whether a test may mount a small disk."""
+    if os.geteuid() != 0 or not shutil.which("mount"):
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder]
+        if subprocess.run(command, capture_output=True, check=False).returncode != 0:
+            return False
+        subprocess.run(["umount", folder], check=True)
+    return True
+
+
+def as_another_user(command: list[str]) -> list[str]:
+    """Return the command as a user that permissions bind: this one, or for root, whom they do not, nobody."""
+    if os.geteuid() != 0:
+        return command
+    return ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", *command]
+
+
+def can_be_another_user() -> bool:
+    """Whether another user can run this interpreter with the project."""
+    try:
+        probe = subprocess.run(
+            as_another_user([sys.executable, "-c", "import evaluator.cli"]),
+            capture_output=True,
+            check=False,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "HOME": "/nonexistent"},
+        )
+    except OSError:
+        return False
+    return probe.returncode == 0
+
+
 def find_free_port() -> int:
     """Return a port of this machine on which nothing listens at this moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+# what some tests need of the machine, and whether it is there; asked only when such a test was collected
+NEEDS: dict[str, Callable[[], bool]] = {"small_disk": can_mount, "other_user": can_be_another_user}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the marks."""
+    for name in NEEDS:
+        config.addinivalue_line("markers", f"{name}: left out, and said so, where the machine does not allow it")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what this machine cannot run (a disk needs root), and report how many tests that are."""
+    for name, is_there in NEEDS.items():
+        wanting = [item for item in items if item.get_closest_marker(name)]
+        if wanting and not is_there():
+            config.hook.pytest_deselected(items=wanting)
+            items[:] = [item for item in items if item not in wanting]
 
 
 @pytest.fixture

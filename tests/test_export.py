@@ -24,8 +24,15 @@ def read_back(raw: bytes) -> list[list[str]]:
     "text", ["=1+1", "+1", "-2+3", "@SUM(1)", "\t=1", "\r=1", " =1", "\n=1", "  -x", "\u00a0=1", " \tx"]
 )
 def test_text_like_a_formula_gets_an_apostrophe(text: str) -> None:
-    """White space in front of the sign does not hide it; the text itself stays whole behind the apostrophe."""
-    assert safe_cell(text) == "'" + text
+    """White space in front of the sign does not hide it; behind the apostrophe only line ends change."""
+    assert safe_cell(text) == "'" + text.replace("\r", "\n")
+
+
+@pytest.mark.parametrize("text", ["one\r=2+2", "one\r\ntwo\r", "\r\r=1", "a\r"])
+def test_carriage_return_starts_no_row_of_its_own(text: str) -> None:
+    """A lone carriage return inside a cell would end the row, and what follows it could run."""
+    assert len(read_back(csv_bytes([{"a": text, "b": 1}], ["a", "b"]))) == 2
+    assert b"\r" not in csv_bytes([{"a": text, "b": 1}], ["a", "b"])
 
 
 @pytest.mark.parametrize("text", ["", "help", "a=b", "1-2", "'=1", "$5", "   ", "é", "…=1"])

@@ -60,6 +60,28 @@ def db(tmp_path: Path) -> Path:
     return tmp_path / "data" / "jw.db"
 
 
+@pytest.mark.parametrize("with_ids", [True, False])
+def test_time_can_be_given_later(db: Path, tmp_path: Path, *, with_ids: bool) -> None:
+    """Answers imported without a time get one from a second import of the file, and are not doubled by it."""
+    rows = [row(1), row(2), row(3, answered_at="2026-03-04T10:00:00Z")]
+    for each in rows[:2]:
+        del each["answered_at"]
+    if not with_ids:
+        for each in rows:
+            del each["id"]
+    path = write_rows(tmp_path / "a.jsonl", rows)
+    assert take(db, path).n_without_time == 2
+    again = take(db, path, reading=Reading(default_answered_utc="2026-03-02T08:00:00Z"))
+    assert (again.n_new, again.n_known) == (0, 3)
+    with open_reader(db) as store:
+        assert read.answer_days(store, APP) == {"2026-03-02": 2, "2026-03-04": 1}
+        assert read.counts(store, APP)["n_without_time"] == 0
+    third = take(db, path, reading=Reading(default_answered_utc="2026-03-09T08:00:00Z"))
+    assert third.n_new == 0
+    with open_reader(db) as store:
+        assert read.answer_days(store, APP) == {"2026-03-02": 2, "2026-03-04": 1}
+
+
 # ---------------------------------------------------------------- whole or not at all
 
 

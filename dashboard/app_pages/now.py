@@ -48,7 +48,9 @@ def _verdict(scope: Scope, period: tuple[str, str]) -> None:
         with line:
             heading(words.headline, 2, width="content")
             st.badge(label, color=colour)
-        st.text("\n".join(words.sentences))
+        with st.container(gap="xsmall"):
+            for sentence in words.sentences:
+                st.text(sentence)
         with st.popover("Copy summary", type="tertiary", icon=":material/content_copy:"):
             st.code("\n".join([words.headline, *words.sentences]), language=None, wrap_lines=True)
 

@@ -22,11 +22,12 @@ from dashboard.charts.base import (
     style,
 )
 from dashboard.charts.marks import add_change, add_events
-from dashboard.wording import bounds, counted, number
+from dashboard.wording import bounds, counted, holds_zero, number
 from dashboard.wording import day as day_text
 from dashboard.wording import days as days_text
-from evaluator.findings import Findings
+from evaluator.findings import Findings, Shares
 
+SEEN = 0.05  # a change of the raw mean under which a title does not call it a rise or a fall
 CORRECTED_NAME = "as the baseline judge would have scored"
 _HOVER = "%{hovertext}<extra></extra>"
 
@@ -167,16 +168,26 @@ def traffic_title(findings: Findings | None) -> str:
     if findings is None or findings["judge"]["state"] in ("learning", "no_data"):
         return "Raw scores so far; the corrected line starts once the judge's baseline is known"
     judge_moved = findings["judge"]["state"] == "changed"
-    assistant, shares = findings["assistant"], findings["shares"]
-    if judge_moved and assistant["state"] == "changed":
-        return f"The judge moved and the answers got {assistant['direction']}"
-    if judge_moved:
-        raw = shares["raw"] if shares is not None else 0.0
-        verb = "rose" if raw >= 0.05 else "fell" if raw <= -0.05 else ""
-        return f"Raw scores {verb}, corrected scores did not" if verb else "The judge moved; corrected scores did not"
+    assistant = findings["assistant"]
     if assistant["state"] == "changed":
-        return f"The answers got {assistant['direction']}, the judge did not move"
+        other = "the judge moved too" if judge_moved else "the judge did not move"
+        return f"The answers got {assistant['direction']}, {other}"
+    if judge_moved:
+        return _title_of_shares(findings["shares"])
     return "Raw and corrected scores tell the same: no change shown"
+
+
+def _title_of_shares(shares: Shares | None) -> str:
+    """What raw and corrected scores did while the judge moved; a corrected change that could be zero is none."""
+    if shares is None:
+        return "The judge moved; the corrected line takes that out"
+    raw = "rose" if shares["raw"] >= SEEN else "fell" if shares["raw"] <= -SEEN else "stood still"
+    if holds_zero(shares["assistant_low"], shares["assistant_high"]):
+        still = "The judge moved; raw scores stood still, and so did corrected ones"
+        return still if raw == "stood still" else f"Raw scores {raw}, corrected scores did not"
+    corrected = "rose" if shares["assistant"] > 0 else "fell"
+    both = f"Raw and corrected scores both {raw}, by different amounts"
+    return both if raw == corrected else f"Raw scores {raw}, corrected scores {corrected}"
 
 
 def plot_segment(

@@ -170,8 +170,8 @@ class RowConverter:
             raise RowError(str(error)) from error
         if parsed.naive:
             flags.add(ItemFlag.NAIVE_TIME)
-        if parsed.utc is None and self._default_time is None:
-            flags.add(ItemFlag.NO_TIME)
+        if parsed.utc is None:
+            flags.add(ItemFlag.NO_TIME if self._default_time is None else ItemFlag.GIVEN_TIME)
         return parsed.utc or self._default_time
 
     def _tags(self, values: Mapping[str, Any], plan: Plan, flags: set[ItemFlag]) -> dict[str, str]:

@@ -26,6 +26,7 @@ def build_judge(config: Config) -> tuple[Judge, Rubric]:
     if config.judge.function is not None:
         from evaluator.judges.function import FunctionSettings
 
+        config.store_path.parent.mkdir(parents=True, exist_ok=True)
         settings = FunctionSettings(target=config.judge.function, rubric=rubric, timeout_s=config.judge.timeout_s)
         return open_judge("function", settings), rubric
     from evaluator.judges.settings import JudgeSettings, Price

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -26,6 +25,7 @@ from tests.cli.conftest import (
     write_answers,
     write_config,
 )
+from tests.conftest import as_another_user
 
 Database = Callable[[str], Path]
 SERVER = CONFIG.replace(
@@ -308,28 +308,22 @@ def test_locked_database_can_be_read(locked: Path, verb: list[str]) -> None:
 
 def as_nobody(*args: str | Path) -> subprocess.CompletedProcess[str]:
     """Run a command as a user without rights; root ignores permissions."""
-    command = [sys.executable, "-m", "evaluator.cli", *map(str, args)]
-    if os.geteuid() == 0:
-        command = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", *command]
+    command = as_another_user([sys.executable, "-m", "evaluator.cli", *map(str, args)])
     root = str(Path(__file__).parents[2])
     environment = {**os.environ, "PYTHONPATH": root, "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/nonexistent"}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 
 @pytest.fixture
-def can_be_nobody(tmp_path: Path) -> None:
-    """The tests below need a user that permissions bind, and files that this user can reach."""
-    if os.geteuid() == 0 and shutil.which("setpriv") is None:
-        pytest.skip("root ignores permissions, and setpriv is missing")
+def reachable(tmp_path: Path) -> None:
+    """Let another user reach the files of a test."""
     for folder in (tmp_path, *tmp_path.parents):
-        if folder.owner() == Path.home().owner() and folder != Path("/") and str(folder).startswith("/tmp/"):
+        if str(folder).startswith("/tmp/") and folder.owner() == Path.home().owner():
             folder.chmod(folder.stat().st_mode | 0o055)
-    probe = as_nobody("--version")
-    if probe.returncode != 0:
-        pytest.skip(f"another user cannot run this interpreter: {probe.stderr.strip()[-200:]}")
 
 
-@pytest.mark.usefixtures("can_be_nobody")
+@pytest.mark.other_user
+@pytest.mark.usefixtures("reachable")
 def test_read_only_database_says_that_it_cannot_be_written(database: Database, tmp_path: Path) -> None:
     """Someone else's file: one line, with what has to be allowed."""
     db = database("one_day")
@@ -348,7 +342,8 @@ def test_read_only_database_says_that_it_cannot_be_written(database: Database, t
         tmp_path.chmod(0o755)
 
 
-@pytest.mark.usefixtures("can_be_nobody")
+@pytest.mark.other_user
+@pytest.mark.usefixtures("reachable")
 def test_folder_without_permission_is_named(answers: Path, tmp_path: Path) -> None:
     """A database cannot be made there."""
     tmp_path.chmod(0o555)
@@ -365,18 +360,12 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of two megabytes."""
     place = tmp_path / "disk"
     place.mkdir()
-    mounted = os.geteuid() == 0 and (
-        subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)], capture_output=True, check=False
-        ).returncode
-        == 0
-    )
-    if not mounted:
-        pytest.skip("only root may mount a small disk")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)], check=True)
     yield place
     subprocess.run(["umount", str(place)], check=True)
 
 
+@pytest.mark.small_disk
 def test_import_onto_a_full_disk_stores_nothing(tiny_disk: Path) -> None:
     """One line, no half database; a smaller file then fits."""
     big = write_answers(Path("big.jsonl"), [{**row, "output": "x" * 20_000} for row in some_answers(400)])
@@ -386,6 +375,7 @@ def test_import_onto_a_full_disk_stores_nothing(tiny_disk: Path) -> None:
     ok("import", write_answers(Path("small.jsonl"), some_answers(4)), "--db", tiny_disk / "x.db")
 
 
+@pytest.mark.small_disk
 def test_import_into_a_database_on_a_full_disk_keeps_what_was_there(tiny_disk: Path) -> None:
     """The answers of before are all still there."""
     db = tiny_disk / "x.db"
@@ -396,6 +386,7 @@ def test_import_into_a_database_on_a_full_disk_keeps_what_was_there(tiny_disk: P
         assert read.counts(store, "default")["n_answers"] == 4
 
 
+@pytest.mark.small_disk
 def test_export_onto_a_full_disk_leaves_no_half_file(tiny_disk: Path, database: Database) -> None:
     """The file is named with the reason."""
     out = tiny_disk / "x.jsonl"
@@ -404,6 +395,7 @@ def test_export_onto_a_full_disk_leaves_no_half_file(tiny_disk: Path, database: 
     assert list(tiny_disk.iterdir()) == []
 
 
+@pytest.mark.small_disk
 def test_backup_onto_a_full_disk_leaves_no_half_file(tiny_disk: Path, database: Database) -> None:
     """A backup that is not whole is none."""
     line = refused("db", "backup", tiny_disk / "copy.db", "--db", database("sixty_days"), code=1)

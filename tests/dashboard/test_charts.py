@@ -210,30 +210,42 @@ def test_alt_text_tells_first_and_last_mean() -> None:
     assert "No day" in draw(frames.traffic([None])).alt
 
 
+RISING, FALLING, EITHER = (0.05, 0.30), (-0.30, -0.05), (-0.10, 0.10)
+
+
 @pytest.mark.parametrize(
-    ("judge_state", "assistant_state", "raw", "expected"),
+    ("raw", "assistant", "expected"),
     [
-        ("changed", "no_change_shown", 0.4, "Raw scores rose, corrected scores did not"),
-        ("changed", "no_change_shown", -0.4, "Raw scores fell, corrected scores did not"),
-        ("changed", "no_change_shown", 0.0, "The judge moved; corrected scores did not"),
-        ("changed", "changed", 0.4, "The judge moved and the answers got worse"),
-        ("steady", "changed", 0.4, "The answers got worse, the judge did not move"),
-        ("steady", "steady", 0.0, "Raw and corrected scores tell the same: no change shown"),
-        (
-            "learning",
-            "learning",
-            0.0,
-            "Raw scores so far; the corrected line starts once the judge's baseline is known",
-        ),
+        (0.4, EITHER, "Raw scores rose, corrected scores did not"),
+        (-0.4, EITHER, "Raw scores fell, corrected scores did not"),
+        (0.0, EITHER, "The judge moved; raw scores stood still, and so did corrected ones"),
+        (0.1, FALLING, "Raw scores rose, corrected scores fell"),
+        (0.0, FALLING, "Raw scores stood still, corrected scores fell"),
+        (0.5, RISING, "Raw and corrected scores both rose, by different amounts"),
     ],
 )
-def test_title_states_the_finding(judge_state: str, assistant_state: str, raw: float, expected: str) -> None:
+def test_title_says_what_both_lines_did(raw: float, assistant: tuple[float, float], expected: str) -> None:
+    """The judge moved: a corrected line that could have stood still is not called a fall."""
+    middle = sum(assistant) / 2
+    found = frames.shares(raw=raw, assistant=middle, assistant_low=assistant[0], assistant_high=assistant[1])
+    findings: Any = {"judge": {"state": "changed"}, "assistant": {"state": "cannot_tell"}, "shares": found}
+    assert traffic_title(findings) == expected
+
+
+@pytest.mark.parametrize(
+    ("judge_state", "assistant_state", "expected"),
+    [
+        ("changed", "changed", "The answers got worse, the judge moved too"),
+        ("steady", "changed", "The answers got worse, the judge did not move"),
+        ("steady", "steady", "Raw and corrected scores tell the same: no change shown"),
+        ("changed", "steady", "The judge moved; the corrected line takes that out"),
+        ("learning", "learning", "Raw scores so far; the corrected line starts once the judge's baseline is known"),
+    ],
+)
+def test_title_states_the_finding(judge_state: str, assistant_state: str, expected: str) -> None:
     """The title is the sentence a reader would say, not the name of the chart."""
-    findings: Any = {
-        "judge": {"state": judge_state},
-        "assistant": {"state": assistant_state, "direction": "worse"},
-        "shares": {"raw": raw},
-    }
+    assistant = {"state": assistant_state, "direction": "worse"}
+    findings: Any = {"judge": {"state": judge_state}, "assistant": assistant, "shares": None}
     assert traffic_title(findings) == expected
 
 

@@ -205,11 +205,12 @@ def test_times_set_their_flags(load: Load) -> None:
 
 
 def test_a_default_time_fills_rows_without_one(load: Load) -> None:
-    """Only those; and a default that is no time is refused before the file is read."""
+    """Only those, and marked; a default that is no time is refused before the file is read."""
     row = {key: value for key, value in PLAIN.items() if key != "answered_at"}
     item = one(load, row, default_answered_utc="2026-02-01T00:00:00Z")
-    assert (item.answered_utc, item.flags) == ("2026-02-01T00:00:00Z", frozenset())
-    assert one(load, PLAIN, default_answered_utc="2026-02-01T00:00:00Z").answered_utc == "2026-01-05T09:00:00Z"
+    assert (item.answered_utc, item.flags) == ("2026-02-01T00:00:00Z", frozenset({ItemFlag.GIVEN_TIME}))
+    kept = one(load, PLAIN, default_answered_utc="2026-02-01T00:00:00Z")
+    assert (kept.answered_utc, kept.flags) == ("2026-01-05T09:00:00Z", frozenset())
     with pytest.raises(UsageError, match="rows without one"):
         load(PLAIN, default_answered_utc="soon")
 

@@ -10,7 +10,7 @@ import pytest
 
 from evaluator.clock import day_of, utc_text
 from evaluator.records import Item
-from evaluator.store import read
+from evaluator.store import read, write
 from evaluator.store.db import open_store
 from tests.store.helpers import APP, import_items, rows
 
@@ -65,8 +65,6 @@ def test_answer_without_a_time_has_no_day(path: Path) -> None:
 
 def test_events_are_logged_on_the_zones_day(path: Path) -> None:
     """A deploy just after midnight in Tokyo belongs to the new day."""
-    from evaluator.store import write
-
     with open_store(path, zone="Asia/Tokyo") as store:
         instant = datetime(2026, 2, 27, 15, 30, tzinfo=UTC)
         write.add_event(store, app=APP, at=instant, kind="deploy", text="v2", by_whom="me")

@@ -178,6 +178,7 @@ def _merge_staged(connection: sqlite3.Connection, app: str, import_id: str) -> I
         (app, import_id),
     ).rowcount
     if n_new < n_staged:
+        _give_missing_times(connection)
         _keep_new_only(connection, import_id)
     connection.execute(
         "INSERT INTO item_tags SELECT s.item_id, t.key, t.value FROM temp.staged_tags t"
@@ -194,6 +195,16 @@ def _merge_staged(connection: sqlite3.Connection, app: str, import_id: str) -> I
         first_day=first_day,
         last_day=last_day,
         n_without_time=n_without_time,
+    )
+
+
+def _give_missing_times(connection: sqlite3.Connection) -> None:
+    """Let an answer that came without a time have the one of a later import; a time that is there is never changed."""
+    connection.execute(
+        """UPDATE items SET answered_utc = s.answered_utc, answered_day = s.answered_day, flags = s.flags
+           FROM (SELECT item_id, answered_utc, answered_day, flags, min(row) FROM temp.staged
+                 WHERE answered_utc IS NOT NULL GROUP BY item_id) AS s
+           WHERE s.item_id = items.item_id AND items.answered_utc IS NULL"""
     )
 
 
