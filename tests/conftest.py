@@ -17,6 +17,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.demo_fixture import demo_store
+
+__all__ = ["demo_store"]  # a fixture for every folder of tests
+
 # a test that passed must pass again: examples come from the test itself, and a busy machine is no failure
 settings.register_profile("judgewatch", deadline=None, derandomize=True)
 settings.load_profile("judgewatch")
