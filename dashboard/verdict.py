@@ -112,10 +112,11 @@ def _share_tiles(shares: Shares) -> list[Tile]:
             help="As the baseline judge would have scored: the raw score with the judge's own move taken out.",
         ),
         Tile(
-            label="Judge",
+            label="Judge's share",
             value=change(judge),
             remark=bounds(shares["judge_low"], shares["judge_high"]),
-            help="What the judge now gives more (or less) for the same answers, with its interval.",
+            help="What the judge's move adds to this mean: raw less corrected, with its interval. It depends on how good"
+            " the answers are, so it need not be the move on the anchors.",
         ),
     ]
 

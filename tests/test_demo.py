@@ -20,7 +20,7 @@ import pytest
 
 from evaluator import demo
 from evaluator.analysis.history import AnchorHistory, read_anchor_history
-from evaluator.demo import DemoReport, deal_traffic, is_demo, remove_demo, run_demo
+from evaluator.demo import deal_traffic, is_demo, remove_demo, run_demo
 from evaluator.errors import UsageError
 from evaluator.store import read
 from evaluator.store.db import open_store
@@ -190,27 +190,39 @@ class TestCalendar:
 class TestFolder:
     """Where the files go, and whose they are."""
 
-    @pytest.fixture(scope="class")
-    def short(self, tmp_path_factory: pytest.TempPathFactory) -> DemoReport:
-        """Five days."""
-        return run_demo(tmp_path_factory.mktemp("short"), days=5)
-
-    def test_a_short_calendar_has_no_changes_and_says_what_it_is(self, short):
-        """Five runs: the judge is being learned."""
+    def test_a_short_calendar_has_no_changes_and_says_what_it_is(self, tmp_path):
+        """Five runs: the judge is being learned; progress is told day by day."""
+        told: list[tuple[int, int]] = []
+        short = run_demo(tmp_path, days=5, on_day=lambda done, of: told.append((done, of)))
+        assert told == [(done, 5) for done in range(1, 6)]
         assert (short.n_runs, short.judge_changed_day, short.answers_worse_day) == (5, None, None)
         assert short.findings["headline"].startswith("Learning: run 5 of 10;")
         assert short.n_served == short.n_calls
         assert is_demo(short.folder)
 
-    def test_a_finished_demo_is_not_overwritten(self, short):
-        """It has to be removed first, and then only its own files are."""
-        note = short.folder / "notes.txt"
-        note.write_text("mine", encoding="utf-8")
+    def test_a_finished_demo_is_not_overwritten(self, demo_store):
+        """It has to be removed first."""
+        before = demo_store.path.stat().st_mtime_ns
         with pytest.raises(UsageError, match=r"judgewatch\.db exists already"):
-            run_demo(short.folder, days=2)
-        remove_demo(short.folder)
-        assert [path.name for path in short.folder.iterdir()] == ["notes.txt"]
-        assert not is_demo(short.folder)
+            run_demo(demo_store.folder, days=2)
+        assert demo_store.path.stat().st_mtime_ns == before
+        assert is_demo(demo_store.folder)
+
+    def test_removing_a_demo_takes_its_own_files_only(self, tmp_path):
+        """Whatever else lies in the folder stays."""
+        for name in (
+            "judgewatch.db",
+            "judgewatch.db-wal",
+            "judgewatch.toml",
+            "traffic.jsonl",
+            "demo-finished",
+            "notes",
+        ):
+            (tmp_path / name).touch()
+        assert is_demo(tmp_path)
+        remove_demo(tmp_path)
+        assert [path.name for path in tmp_path.iterdir()] == ["notes"]
+        assert not is_demo(tmp_path)
 
     @pytest.mark.parametrize("name", ["judgewatch.db", "judgewatch.toml", "traffic.jsonl"])
     def test_a_folder_with_a_users_own_files_is_refused(self, tmp_path, name):
@@ -244,12 +256,6 @@ class TestFolder:
         assert is_demo(folder)
         assert report.n_runs == 2
         assert rows(folder / "judgewatch.db", "SELECT count(*) FROM runs") == [(2,)]
-
-    def test_progress_is_told_day_by_day(self, tmp_path):
-        """Days done of days in all."""
-        told: list[tuple[int, int]] = []
-        run_demo(tmp_path, days=2, on_day=lambda done, of: told.append((done, of)))
-        assert told == [(1, 2), (2, 2)]
 
 
 def _wait_for_a_run(path: Path, process: subprocess.Popen[bytes]) -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluator.errors import DataFileError
+from evaluator.identity import EqualCounter
 from evaluator.importers.base import ImportedItem, Reject, Row, Tally
 from evaluator.importers.columns import FIELD_NAMES
 from evaluator.importers.fields import RowConverter, RowError
-from evaluator.identity import EqualCounter
 
 _COLUMNS_SHOWN = 30
 

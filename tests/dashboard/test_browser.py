@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.error import URLError
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from dashboard.launch import command, environment
 from tests import builders
@@ -38,12 +38,9 @@ Serve = Callable[[Path], str]
 
 @pytest.fixture(scope="module")
 def browser(chromium_path: str | None) -> Iterator[Browser]:
-    """Start the system's Chromium, else playwright's own; without either the tests say so and are skipped."""
+    """Start the system's Chromium, else playwright's own; ``make test`` sees to it that there is one."""
     with sync_playwright() as playwright:
-        try:
-            found = playwright.chromium.launch(executable_path=chromium_path, args=FLAGS)
-        except Error as error:
-            pytest.skip(f"no browser: {error.message.splitlines()[0]}; run `playwright install chromium`")
+        found = playwright.chromium.launch(executable_path=chromium_path, args=FLAGS)
         yield found
         found.close()
 

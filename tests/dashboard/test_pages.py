@@ -66,7 +66,7 @@ def test_header_says_app_period_baseline_setup_and_zone(page: Page) -> None:
 
 def test_printed_numbers_add_up(page: Page) -> None:
     """Raw minus the judge's share is the corrected score, at the digits shown."""
-    raw, corrected, judge = (metric(page, label)[0] for label in ("Raw score", "Corrected score", "Judge"))
+    raw, corrected, judge = (metric(page, label)[0] for label in ("Raw score", "Corrected score", "Judge's share"))
     assert round(float(raw) - float(judge.lstrip("+")), 2) == float(corrected)
 
 

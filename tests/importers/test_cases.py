@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from evaluator.importers import LoadedFile, load_items
 from evaluator.identity import base_item_id, versioned_item_id
+from evaluator.importers import LoadedFile, load_items
 from evaluator.records import Item, ItemFlag
 from tests.importers.conftest import CASES
 

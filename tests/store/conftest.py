@@ -21,9 +21,18 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "judgewatch.db"
 
 
+@pytest.fixture(scope="session")
+def new_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database as ``open_store`` makes it; copied, since making one takes some thirty times as long."""
+    made = tmp_path_factory.mktemp("new") / "judgewatch.db"
+    open_store(made).close()
+    return made
+
+
 @pytest.fixture
-def store(path: Path) -> Iterator[Store]:
+def store(path: Path, new_database: Path) -> Iterator[Store]:
     """A new database, open for writing."""
+    shutil.copyfile(new_database, path)
     with open_store(path) as opened:
         yield opened
 

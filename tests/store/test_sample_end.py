@@ -19,14 +19,6 @@ def planned(store: Store, plan: write.RunPlan) -> dict[str, float]:
     return {row["item_id"]: row["inclusion_probability"] for row in found}
 
 
-def test_what_was_tried_is_the_sample_of_a_lower_rate(store: Store) -> None:
-    """Six of ten were tried of a sample of one in five: each had a chance of 0.12."""
-    ids = _run(store, 10, {}, n_tried=6, probability=0.2)[1]
-    plan, _ = ids, None
-    assert planned(store, plan) == {item_id: pytest.approx(0.12) for item_id in _ids(10)[:6]}
-    assert read.sampled_days(store, APP, plan.ruler_id)[DAY]["n_planned"] == 6
-
-
 def _ids(number: int, day: str = DAY) -> list[str]:
     return ids_of([answer(n, day=day) for n in range(number)])
 
@@ -47,8 +39,15 @@ def _run(
     return ids, plan
 
 
+def test_what_was_tried_is_the_sample_of_a_lower_rate(store: Store) -> None:
+    """Six of ten were tried of a sample of one in five: each had a chance of 0.12."""
+    ids, plan = _run(store, 10, {}, n_tried=6, probability=0.2)
+    assert planned(store, plan) == {item_id: pytest.approx(0.12) for item_id in ids[:6]}
+    assert read.sampled_days(store, APP, plan.ruler_id)[DAY]["n_planned"] == 6
+
+
 def test_each_stratum_shrinks_by_its_own_share(store: Store) -> None:
-    """Of a floor's stratum much less was tried; one factor for all would make its answers weigh four times too little."""
+    """Of a floor's stratum much less was tried; with one factor for all its answers would weigh too little."""
     floor = dict.fromkeys([0, *range(5, 10)], 0.6)
     ids, plan = _run(store, 10, floor, n_tried=3, probability=0.1)
     assert planned(store, plan) == {

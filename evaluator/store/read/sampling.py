@@ -26,7 +26,8 @@ def sampling_order(
 
 def segment_size(store: Store, app: str, day: str, segment: tuple[str, str]) -> int:
     """How many answers of a day belong to a segment."""
-    return int(queries().segment_size(store.connection, app=app, day=day, key=segment[0], value=segment[1]))
+    found = queries().segment_size(store.connection, app=app, day=day, key=segment[0], value=segment[1])
+    return int(found["n"])
 
 
 def to_grade_again(store: Store, app: str, ruler_id: str, *, most_attempts: int, oldest_day: str) -> list[Row]:

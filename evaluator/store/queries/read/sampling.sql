@@ -16,9 +16,9 @@ SELECT i.item_id, i.sample_key FROM items i JOIN item_tags t ON t.item_id = i.it
 WHERE i.app = :app AND i.source = 'traffic' AND i.answered_day = :day AND t.key = :key AND t.value = :value
 ORDER BY i.sample_key LIMIT :most;
 
--- name: segment_size(app, day, key, value)$
+-- name: segment_size(app, day, key, value)^
 -- How many answers of one day belong to a segment.
-SELECT count(*) FROM items i JOIN item_tags t ON t.item_id = i.item_id
+SELECT count(*) AS n FROM items i JOIN item_tags t ON t.item_id = i.item_id
 WHERE i.app = :app AND i.source = 'traffic' AND i.answered_day = :day AND t.key = :key AND t.value = :value;
 
 -- name: to_grade_again(app, ruler_id, most_attempts, oldest_day)
