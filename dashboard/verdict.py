@@ -115,8 +115,8 @@ def _share_tiles(shares: Shares) -> list[Tile]:
             label="Judge's share",
             value=change(judge),
             remark=bounds(shares["judge_low"], shares["judge_high"]),
-            help="What the judge's move adds to this mean: raw less corrected, with its interval. It depends on how good"
-            " the answers are, so it need not be the move on the anchors.",
+            help="What the judge's move adds to this mean: raw less corrected, with its interval. It depends on how"
+            " good the answers are, so it need not be the move on the anchors.",
         ),
     ]
 

@@ -5,6 +5,7 @@
     │   ├── ConfigError             judgewatch.toml: the key, the value, the fix
     │   └── DataFileError           a rubric, anchor or traffic file: the line, the field, the fix
     ├── StoreError                  the database cannot be used
+    │   ├── DamagedStoreError       damaged, or no judgewatch database: waiting does not help
     │   ├── NewerDatabaseError      written by a newer judgewatch
     │   └── LeaseHeldError          another scorer works on this database
     └── JudgeStoppedError           the judge cannot answer any item: key, quota, model, address
@@ -35,6 +36,10 @@ class DataFileError(UsageError):
 
 class StoreError(JudgewatchError):
     """The database cannot be used."""
+
+
+class DamagedStoreError(StoreError):
+    """The file is damaged, or is no judgewatch database: waiting does not help."""
 
 
 class NewerDatabaseError(StoreError):

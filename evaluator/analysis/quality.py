@@ -20,7 +20,7 @@ from evaluator.analysis.series import Series
 from evaluator.analysis.units import Scale
 from evaluator.analysis.watching import State, Watched, state_of, watch
 from evaluator.findings import EventMark, QualityFinding, SettingsUsed
-from evaluator.stats.correction import JudgeMap, NoMap
+from evaluator.stats.correction import NoMap
 from evaluator.stats.detector import alarm_threshold, level_floor_sd
 from evaluator.stats.evidence import MIN_REFERENCE_RUNS
 from evaluator.stats.intervals import classify
@@ -152,19 +152,9 @@ def _across(
     level: float,
     budget: Budget,
 ) -> _Comparison | None:
-    """Compare the two sides of a change of the judge; None while one of them has too few days or no map.
-
-    Before are the days since the answers last changed on the old side: an earlier change is told as such and must not
-    be told again. After are the first days on the new side, those that its own watch takes as given; what happens
-    later is found by that watch, with its own date.
-    """
-    steps_before = watched[place - 1].steps
-    before = stretches[place - 1].part(
-        np.arange(len(stretches[place - 1])) >= (steps_before[-1].row if steps_before else 0)
-    )
-    after = stretches[place].part(np.arange(len(stretches[place])) < MIN_REFERENCE_RUNS)
-    regime = regimes[int(after.regime[0])]
-    errors = [_anchor_error(regimes[int(side.regime[0])].average_map, side) for side in (before, after)]
+    """Compare the two sides of a change of the judge; None while one of them has too few days or no map."""
+    before, after = _sides(stretches, watched, place)
+    errors = [_anchor_error(regimes, side) for side in (before, after)]
     if min(len(before), len(after)) < DAYS_ACROSS or any(error is None for error in errors):
         return None
     estimate = float(after.value.mean() - before.value.mean())
@@ -181,33 +171,50 @@ def _across(
         method=ACROSS,
         before=before,
         after=after,
-        when=regime.began if state == "changed" else None,
+        when=regimes[int(after.regime[0])].began if state == "changed" else None,
         alarm_day=None,
         evidence=None,
     )
 
 
-def _anchor_error(judge_map: JudgeMap | NoMap, side: Series) -> float | None:
-    """What the anchors' sample adds to the error of a side's mean; the first stretch defines the scale and has none."""
+def _sides(stretches: Sequence[Series], watched: Sequence[Watched], place: int) -> tuple[Series, Series]:
+    """The days to compare across the judge's change at the beginning of a stretch.
+
+    Before are the days since the answers last changed on the old side: an earlier change is told as such and must not
+    be told again. After are the first days on the new side, those that its own watch takes as given; what happens
+    later is found by that watch, with its own date.
+    """
+    old, new, steps = stretches[place - 1], stretches[place], watched[place - 1].steps
+    last_step = steps[-1].row if steps else 0
+    return old.part(np.arange(len(old)) >= last_step), new.part(np.arange(len(new)) < MIN_REFERENCE_RUNS)
+
+
+def _anchor_error(regimes: Sequence[Regime], side: Series) -> tuple[float, float] | None:
+    """What the anchors' sample adds to the error of a side's mean, with its degrees of freedom; None without a map.
+
+    The first stretch defines the scale and has no such error.
+    """
     if not len(side):
         return None
     if side.regime[0] == 0:
-        return 0.0
+        return 0.0, math.inf
+    judge_map = regimes[int(side.regime[0])].average_map
     if isinstance(judge_map, NoMap):
         return None
     mean = float(side.value.mean())
     variance = judge_map.var_intercept + 2 * mean * judge_map.covariance + mean**2 * judge_map.var_slope
-    return math.sqrt(max(variance, 0.0)) / judge_map.slope
+    return math.sqrt(max(variance, 0.0)) / judge_map.slope, judge_map.df
 
 
-def _se_across(before: Series, after: Series, anchor_errors: Sequence[float]) -> tuple[float, float]:
-    """Standard error of the difference, with days as its units, and its degrees of freedom."""
+def _se_across(before: Series, after: Series, anchors: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Standard error of the difference, with days and anchors as its units, and its degrees of freedom."""
     n_before, n_after = len(before), len(after)
     squares = n_before * float(before.value.var()) + n_after * float(after.value.var())
     df = n_before + n_after - 2
     floor_sd = level_floor_sd(max(1, int(np.median(after.n))))
     variance = max(squares / df, floor_sd**2) * (1 / n_before + 1 / n_after)
-    return math.sqrt(variance + sum(error**2 for error in anchor_errors) + MAP_ALLOWANCE**2), df
+    variance += sum(error**2 for error, _ in anchors) + MAP_ALLOWANCE**2
+    return math.sqrt(variance), min(df, *(anchor_df for _, anchor_df in anchors))
 
 
 # ---------------------------------------------------------------- the finding

@@ -25,14 +25,12 @@ class LeaseKeeper:
         path: The database.
         lease: The lease, already acquired.
         clock: Wall clock.
-        every_s: Seconds between two signs of life.
     """
 
-    def __init__(self, path: Path, lease: locks.Lease, clock: Clock, *, every_s: float = HEARTBEAT_S) -> None:
+    def __init__(self, path: Path, lease: locks.Lease, clock: Clock) -> None:
         self._path = path
         self._lease = lease
         self._clock = clock
-        self._every_s = every_s
         self._file = _identity(path)
         self._task: asyncio.Task[None] | None = None
         self.lost = asyncio.Event()
@@ -56,22 +54,20 @@ class LeaseKeeper:
             LeaseHeldError: another scorer took over.
             StoreError: the database was removed or replaced.
         """
+        self.failure = self.failure or self._find_file()
         if self.failure is not None:
             raise self.failure
 
     async def _keep(self) -> None:
         while self.failure is None:
-            await asyncio.sleep(self._every_s)
+            await asyncio.sleep(HEARTBEAT_S)
             self.failure = await asyncio.to_thread(self._renew)
         self.lost.set()
 
     def _renew(self) -> StoreError | None:
         """Give one sign of life; return what makes it impossible for good."""
-        if _identity(self._path) != self._file:
-            return StoreError(
-                f"{self._path} was removed or replaced while the scorer worked on it; put it back, or start again with"
-                " the new one (what was graded last is in the old file)"
-            )
+        if gone := self._find_file():
+            return gone
         try:
             with open_store(self._path, create=False) as store:
                 locks.renew_lease(store, self._lease, now=self._clock.now())
@@ -80,6 +76,14 @@ class LeaseKeeper:
         except StoreError:
             return None  # locked, or the disk is full: the writer waits as well, and says so
         return None
+
+    def _find_file(self) -> StoreError | None:
+        if _identity(self._path) == self._file:
+            return None
+        return StoreError(
+            f"{self._path} was removed or replaced while the scorer worked on it; put it back, or start again with the"
+            " new one (what was graded last is in the old file)"
+        )
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -75,8 +75,10 @@ async def run_once(
                     return nothing_to_do(plan, finished)
                 judge.forget_adjustments()
                 grading = _Grading(settings, judge, plan, clock, on_progress, (stop or asyncio.Event(), keeper.lost))
-                await grading.grade(ids_left(store, plan.run_id))
-                keeper.check()
+                try:
+                    await grading.grade(ids_left(store, plan.run_id))
+                finally:
+                    keeper.check()  # a run that lost its ground is not closed here; this says more than what followed
                 return await _to_its_end(lambda: close_run(store, plan, grading.tally, clock, n_older_answers=n_older))
         finally:
             with contextlib.suppress(StoreError):  # what cannot be given back ends by itself

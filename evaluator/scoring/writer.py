@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from evaluator.errors import StoreError
+from evaluator.errors import DamagedStoreError, StoreError
 from evaluator.store import write
 from evaluator.store.db import Store, StoreWarning, open_store
 from evaluator.store.write import GradedItem, RunPlan
@@ -111,6 +111,8 @@ class OutcomeWriter:
         while True:
             try:
                 write.save_outcomes(store, self._plan, self._criterion, batch)
+            except DamagedStoreError:
+                raise
             except StoreError as error:
                 if time.monotonic() > give_up:
                     raise

@@ -98,7 +98,7 @@ class Store:
         """Begin or commit; a lock held by another process is waited for, beyond SQLite's own patience."""
         try:
             with_patience(lambda: self.connection.execute(statement), for_s=LOCK_RETRY_FOR_S, pause_s=_RETRY_PAUSE_S)
-        except sqlite3.OperationalError as error:
+        except sqlite3.DatabaseError as error:
             raise explain(error, self.path) from error
 
     def backup(self, target: Path) -> None:

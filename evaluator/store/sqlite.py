@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from evaluator.errors import StoreError
+from evaluator.errors import DamagedStoreError, StoreError
 
 BUSY_TIMEOUT_S = 30.0
 
@@ -85,10 +85,12 @@ def explain(error: sqlite3.Error, path: Path) -> StoreError:
         ("disk is full", f"the disk that holds {path} is full; free some space, then start again (nothing is lost)"),
         ("disk I/O error", f"the disk that holds {path} reports an error (full or unmounted?): {text}"),
         ("unable to open", f"{path} cannot be opened; check that the folder exists and this user may write there"),
-        ("not a database", f"{path} is not a judgewatch database; name another file with --db"),
-        ("malformed", f"{path} is damaged ({text}); restore the last `judgewatch db backup`"),
     )
     for needle, message in known:
         if needle in text:
             return StoreError(message)
+    if "not a database" in text:
+        return DamagedStoreError(f"{path} is not a judgewatch database; name another file with --db")
+    if "malformed" in text:
+        return DamagedStoreError(f"{path} is damaged ({text}); restore the last `judgewatch db backup`")
     return StoreError(f"{path}: {text}")
