@@ -91,6 +91,7 @@ class StopReason(StrEnum):
     BUDGET = "budget"
     INTERRUPTED = "interrupted"
     UNREACHABLE = "unreachable"
+    UNREADABLE = "unreadable"
 
 
 class ItemFlag(StrEnum):

@@ -28,6 +28,21 @@ from evaluator.store.write import GradedItem, RunPlan
 LOAD_CHUNK = 200
 GRACE_S = 10.0  # how long calls in flight may still take after Ctrl-C
 UNREACHABLE_AFTER = 10  # items in a row that failed because nothing answered
+UNREADABLE_AFTER = 10  # items without any score before them whose replies could not be used
+MANY_ITEMS = 30  # a shorter run is tried to its end: it may be what is left of one that went well
+_NO_USABLE_SCORE = frozenset(
+    {
+        UnscoredReason.EMPTY,
+        UnscoredReason.MISSING,
+        UnscoredReason.WRONG_TYPE,
+        UnscoredReason.NOT_FINITE,
+        UnscoredReason.NOT_A_NUMBER,
+        UnscoredReason.OUT_OF_RANGE,
+        UnscoredReason.FOREIGN_SCALE,
+        UnscoredReason.AMBIGUOUS,
+        UnscoredReason.UNPARSED,
+    }
+)
 _NOBODY_ANSWERS = frozenset(
     {UnscoredReason.CONNECTION, UnscoredReason.TIMEOUT, UnscoredReason.SERVER_ERROR, UnscoredReason.RATE_LIMITED}
 )
@@ -189,6 +204,7 @@ class _Grading:
         if outcome.verdict is not None:
             self.tally.count(outcome.verdict)
             self._watch_for_silence(outcome.verdict.unscored_reason, outcome)
+            self._watch_for_nonsense(outcome)
         self.tally.n_calls, self.tally.spent_usd = gate.n_calls, gate.spent_usd
         if self.on_progress is not None:
             self.on_progress(self.tally.progress(time.monotonic()))
@@ -204,6 +220,20 @@ class _Grading:
             self.tally.stop(StopReason.RATE_LIMITED, f"{said}; set judge.calls_per_minute to what the server allows")
         else:
             self.tally.stop(StopReason.UNREACHABLE, f"{said}; check judge.base_url and whether the server is up")
+
+    def _watch_for_nonsense(self, outcome: GradeOutcome) -> None:
+        """End a run whose first replies hold no usable score, before it has paid for all of them."""
+        reasons = self.tally.reasons
+        n_unreadable = sum(reasons.get(str(reason), 0) for reason in _NO_USABLE_SCORE)
+        if self.tally.n_scored or n_unreadable < UNREADABLE_AFTER or self.tally.n_planned < MANY_ITEMS:
+            return
+        worst = max(reasons, key=lambda reason: reasons[reason])
+        start = " ".join(outcome.raw_reply.split())[:80]
+        self.tally.stop(
+            StopReason.UNREADABLE,
+            f"none of the first {n_unreadable} replies holds a score on the rubric's scale (mostly {worst}; the last one"
+            f" begins {start!r}); check judge.model, judge.rubric and judge.output_mode",
+        )
 
 
 async def _first_of(events: Sequence[asyncio.Event]) -> None:

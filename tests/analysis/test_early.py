@@ -222,7 +222,17 @@ class TestTrafficAlone:
         world = make_world(keys=[])
         scores = add_day(world, FIRST_DAY, [({}, score) for score in (5.0, 4.0, *[UnscoredReason.TIMEOUT] * 2)])
         world.run(plus_days(FIRST_DAY, 1), answers=scores, sampled=(FIRST_DAY, 4))
-        assert analysed(world)["days"][0]["mean"] == 4.5
+        (day,) = analysed(world)["days"]
+        assert (day["mean"], day["n_unscored"], day["finished"]) == (4.5, 2, True)
+
+    @pytest.mark.parametrize(("n_scored", "topic_of", "mean"), [(5, "unscored", 4.0), (4, "scored", None)])
+    def test_the_rule_looks_at_all_answers_of_the_day_once(self, make_world, n_scored, topic_of, mean):
+        """Five of nine, four of nine: that some of them share a topic does not count them twice."""
+        world = make_world(keys=[("topic", "")])
+        tags = {name: {"topic": "billing"} if name == topic_of else {} for name in ("scored", "unscored")}
+        rows = [(tags["scored"], 4.0)] * n_scored + [(tags["unscored"], UnscoredReason.TIMEOUT)] * (9 - n_scored)
+        world.run(plus_days(FIRST_DAY, 1), answers=add_day(world, FIRST_DAY, rows), sampled=(FIRST_DAY, 9))
+        assert analysed(world)["days"][0]["mean"] == mean
 
     def test_an_unfinished_day_is_marked(self, make_world):
         """Three of five planned answers are tried."""

@@ -41,6 +41,11 @@ class TestOneCauseOnce:
         rows = [worse(1, "delivery", -0.8, 400), worse(2, "delivery", -0.8, 360, value2="en")]
         assert [row["segment_id"] for row in changed_segments(rows)] == [1]
 
+    def test_a_small_part_that_fell_more_is_not_the_source_of_the_whole(self):
+        """It fell twice as far, over a seventh of the answers: a third of the change."""
+        rows = [worse(1, "delivery", -0.8, 400), worse(2, "delivery", -1.6, 60, value2="fr")]
+        assert [row["segment_id"] for row in changed_segments(rows)] == [1]
+
     def test_opposite_directions_are_two_stories(self):
         """Delivery got better, German delivery worse."""
         rows = [
@@ -84,7 +89,7 @@ class TestLooks:
     def test_a_segment_that_got_worse_is_not_listed_as_low_too(self):
         """Nor are the crossed segments in it, nor the keys of a crossed one."""
         rows = [
-            worse(1, "delivery", -0.8, 300, **LOW),
+            worse(1, "delivery", -0.8, 300),
             segment(2, "delivery", value2="de", **LOW),
             worse(3, "billing", -1.2, 100, value2="de"),
             segment(4, "billing", **LOW),
@@ -92,6 +97,11 @@ class TestLooks:
             segment(6, "account", **LOW),
         ]
         assert [segment_id for segment_id, _ in needs_a_look(findings(segments=rows))] == [3, 1, 6]
+
+    def test_what_lies_in_a_segment_that_got_worse_is_not_listed(self):
+        """German delivery is low because delivery fell."""
+        rows = [worse(1, "delivery", -0.8, 300), segment(2, "delivery", value2="de", **LOW)]
+        assert [segment_id for segment_id, _ in needs_a_look(findings(segments=rows))] == [1]
 
     def test_the_list_is_short(self):
         """Five at most, the worst first."""

@@ -105,14 +105,15 @@ class TestAcrossTheJudgesChange:
     def test_the_interval_holds_days_anchors_and_the_allowance(self):
         """By the formula, from the same values."""
         series = series_of((0, 40, 3.8), (1, 9, 3.78))
-        found = finding_of(series, regimes_at(40, average_map=replace(EXACT, var_intercept=0.04**2)))
+        few_anchors = replace(EXACT, var_intercept=0.04**2, df=9.0)
+        found = finding_of(series, regimes_at(40, average_map=few_anchors))
         before, after = series.value[:40], series.value[40:]
         pooled = (((before - before.mean()) ** 2).sum() + ((after - after.mean()) ** 2).sum()) / 47
         se = np.sqrt(pooled * (1 / 40 + 1 / 9) + 0.04**2 + 0.02**2)
         assert found["method"] == ACROSS
         assert found["estimate"] == pytest.approx(after.mean() - before.mean())
-        # Student's 97.5 % quantile at 47 degrees of freedom
-        assert found["high"] - found["estimate"] == pytest.approx(2.01174 * se, rel=1e-4)
+        # Student's 97.5 % quantile at the anchors' 9 degrees of freedom, fewer than the days' 47
+        assert found["high"] - found["estimate"] == pytest.approx(2.26216 * se, rel=1e-4)
 
     def test_a_young_stretch_is_told_by_the_comparison_with_the_one_before(self):
         """Six days after the judge's change the day-by-day watch is still learning."""

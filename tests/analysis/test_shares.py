@@ -115,6 +115,25 @@ class TestIntervals:
         for name in ("mix_low", "mix_high", "assistant_low", "judge_high", "raw"):
             assert found[name] == pytest.approx(plain[name], abs=1e-9)
 
+    def test_answers_of_one_conversation_are_not_so_many_draws(self):
+        """Conversations of four: the interval of the mix is twice as wide, its shares are counted from fewer draws."""
+        history, rows = simulate(World(n_days=60, answers=(60, 40)), np.random.default_rng(4))
+        judge, traffic = prepare(history, rows, 2)
+        fours = [row | {"n_clusters": row["n_clusters"] / 4} for row in rows]
+        _, together = prepare(history, fours, 2)
+        options = {"scale": SCALE, "settings": SETTINGS, "last_days": 14}
+        plain, found = change_shares(traffic, judge, **options), change_shares(together, judge, **options)
+        ratio = (found["mix_high"] - found["mix_low"]) / (plain["mix_high"] - plain["mix_low"])
+        assert ratio == pytest.approx(2.0, abs=0.1)
+
+    def test_the_error_of_the_anchors_stays_however_many_answers_there_are(self):
+        """Thousands of answers a day: judge and assistant keep it, with opposite signs; the mix has none of it."""
+        found = shares_of(World(n_days=60, judge_day=35, judge_gain=0.2, answers=(6000, 6000)))
+        widths = {name: found[f"{name}_high"] - found[f"{name}_low"] for name in ("judge", "assistant", "mix")}
+        assert widths["judge"] == pytest.approx(widths["assistant"], rel=0.1)
+        assert widths["assistant"] > 2 * 2 * 0.02
+        assert widths["mix"] < 0.02
+
     def test_a_cell_without_spread_borrows_that_of_the_others(self):
         """All answers of one topic score alike: there is still an interval for the assistant."""
         world = World(n_days=60, answers=(60, 40))

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from evaluator.analysis.watching import Watched, reference_end, watch
+from evaluator.analysis.watching import Step, Watched, _worth_telling, reference_end, watch
+from evaluator.stats.detector import LevelChange
 
 SD, FLOOR = 0.05, 0.02
 
@@ -107,6 +108,24 @@ class TestSeveralChanges:
         found = watched(values, tolerance=0.15)
         assert found.state == "changed"
         assert found.total.estimate > 0.15
+
+    def test_a_small_step_between_two_large_ones_is_not_counted(self):
+        """Only what matters is a change."""
+        found = watched(series(np.random.default_rng(12), (60, 3.0), (100, 3.4), (100, 3.46), (60, 3.9)))
+        assert [step.row for step in found.steps] == [60, 260]
+
+    def test_a_change_that_no_longer_stands_alone_is_dropped_with_what_came_after(self):
+        """The second alarm is passed over, and by all values the first one did not last either."""
+        steps = [Step(row=row, first_row=row, last_row=row, alarm_row=row + 2, evidence=2000.0) for row in (40, 60)]
+        lasting = {(0, 40, 60): 0.4, (40, 60, 100): 0.0, (0, 40, 100): 0.0}
+
+        def change(*rows: int) -> LevelChange:
+            size = lasting[rows]
+            return LevelChange(
+                estimate=size, low=size - 0.1, high=size + 0.1, level=0.95, method="", n_before=40, n_after=20
+            )
+
+        assert _worth_telling(steps, 100, change, 0.05) == []
 
     def test_a_small_step_after_a_large_one_does_not_hide_it(self):
         """What is told is the change that matters."""

@@ -160,7 +160,8 @@ JUDGE_SENTENCES: dict[str, tuple[dict[str, Any], str]] = {
         },
         (
             "Judge: since 12 Oct (10–13 Oct) it gives −0.30, between −0.36 and −0.24, for the same answers (60 anchors,"
-            " 60 runs). It had moved before, on 1 Oct; against its first runs it now gives +0.01, between −0.03 and 0.05."
+            " 60 runs). It had moved before, on 1 Oct; against its first runs it now gives +0.01, between −0.03"
+            " and 0.05."
         ),
     ),
     "steady": (

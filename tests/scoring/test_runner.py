@@ -429,3 +429,25 @@ async def test_other_setup_grades_the_same_answers_anew(shop: Shop) -> None:
         await shop.run(judge, traffic=rate, kind="traffic")
     assert set(judges[0].calls) == set(judges[1].calls)
     assert len(shop.query("SELECT 1 FROM verdicts")) == 20
+
+
+# ---------------------------------------------------------------- replies that hold no score
+
+
+@pytest.mark.parametrize("reason", [UnscoredReason.UNPARSED, UnscoredReason.OUT_OF_RANGE, UnscoredReason.MISSING])
+async def test_judge_that_never_gives_a_usable_score_ends_the_run(shop: Shop, reason: UnscoredReason) -> None:
+    """Prose, or scores of another scale: nobody pays for a whole run of those."""
+    shop.add_answers(200)
+    judge = ScriptedJudge(lambda _: reason)
+    report = await shop.run(judge, concurrency=8)
+    assert (report.status, report.stop_reason) == ("failed", StopReason.UNREADABLE)
+    assert str(reason) in report.message
+    assert sum(judge.calls.values()) <= runner.UNREADABLE_AFTER + 8
+
+
+async def test_one_usable_score_keeps_the_run_going(shop: Shop) -> None:
+    """A judge that can be read now and then is tried on everything."""
+    shop.add_answers(56)
+    replies = iter([4.0] + [UnscoredReason.UNPARSED] * 59)
+    report = await shop.run(ScriptedJudge(lambda _: next(replies)), concurrency=1)
+    assert (report.stop_reason, report.n_left) == (None, 0)

@@ -50,6 +50,20 @@ def graded(number: int) -> write.GradedItem:
     )
 
 
+def put_and_close(writer: OutcomeWriter, number: int) -> None:
+    """Hand over some outcomes and wait until they are stored."""
+    for place in range(number):
+        writer.put(graded(place))
+    writer.close()
+
+
+def put_until_failure(writer: OutcomeWriter) -> None:
+    """Hand over an outcome and wait until the writer gives up."""
+    writer.put(graded(1))
+    while writer.failure is None:
+        time.sleep(0.01)
+
+
 def failing(save: Save, error: Exception, times: int) -> tuple[Save, list[int]]:
     """A save that fails some times before it works, and the sizes of the batches it was asked to save."""
     sizes: list[int] = []
@@ -65,9 +79,7 @@ def failing(save: Save, error: Exception, times: int) -> tuple[Save, list[int]]:
 
 def test_all_is_stored_at_the_end(writer: OutcomeWriter, written: Callable[[], int]) -> None:
     """Closing waits for what is left."""
-    for number in range(3 * BATCH + 7):
-        writer.put(graded(number))
-    writer.close()
+    put_and_close(writer, 3 * BATCH + 7)
     assert written() == 3 * BATCH + 7
 
 
@@ -122,9 +134,7 @@ def test_full_disk_keeps_verdicts_and_stores_them_later(
     monkeypatch.setattr(write, "save_outcomes", save)
     monkeypatch.setattr(writer_module, "TRY_AGAIN_EVERY_S", 0.01)
     with pytest.warns(StoreWarning, match=r"the disk is full\. Verdicts wait") as said:
-        for number in range(BATCH + 20):
-            writer.put(graded(number))
-        writer.close()
+        put_and_close(writer, BATCH + 20)
     assert len(said) == 1
     assert len(set(sizes[:4])) == 1
     assert written() == BATCH + 20
@@ -137,9 +147,7 @@ def test_disk_that_stays_full_is_an_error_in_the_end(writer: OutcomeWriter, monk
     save, _ = failing(write.save_outcomes, StoreError("the disk is full"), 10_000)
     monkeypatch.setattr(write, "save_outcomes", save)
     with pytest.warns(StoreWarning, match=r"the disk is full"):
-        writer.put(graded(1))
-        while writer.failure is None:
-            time.sleep(0.01)
+        put_until_failure(writer)
     with pytest.raises(StoreError, match=r"the disk is full"):
         writer.put(graded(2))
     with pytest.raises(StoreError, match=r"the disk is full"):

@@ -205,3 +205,22 @@ def test_same_instrument_is_stored_once(store: Store, plan: write.RunPlan) -> No
     for _ in range(3):
         save(store, plan, full_outcome())
     assert one(store, "SELECT count(*) FROM instruments") == 1
+
+
+def test_endless_reply_does_not_swell_the_database(store: Store, plan: write.RunPlan) -> None:
+    """Megabytes of reasons are cut, and the cut is said; the score is kept."""
+    endless = "x" * 1_000_000
+    verdict = ParsedVerdict(
+        score=4.0,
+        unscored_reason=None,
+        explanation=endless,
+        strengths=(endless,) * 100,
+        thinking=endless,
+    )
+    save(store, plan, GradeOutcome(verdict=verdict, attempts=(), raw_reply=endless))
+    (kept,) = read.verdicts_of_item(store, ID)
+    assert kept["score"] == 4.0
+    for text in (kept["explanation"], kept["thinking"], kept["raw_reply"]):
+        assert len(text) < 21_000
+        assert text.endswith("… [980000 more characters were not kept]")
+    assert sum(map(len, kept["strengths"])) < 70_000

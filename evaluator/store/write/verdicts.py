@@ -69,6 +69,9 @@ def _save_attempts(
     )  # fmt: skip
 
 
+MOST_CHARS = 20_000  # of each text of a verdict; the score is read from the whole reply before
+MOST_POINTS, MOST_POINT_CHARS = 30, 2_000
+
 _SAVE_VERDICT = """
 INSERT INTO verdicts (app, ruler_id, criterion, item_id, repeat, slot_utc, run_id, score, unscored_reason, explanation,
     strengths_json, weaknesses_json, thinking, raw_reply, detail, finish_reason, prompt_cut, instrument_id, latency_ms,
@@ -97,14 +100,24 @@ def _save_verdict(
         (
             plan.app, plan.ruler_id, criterion, item.item_id,
             plan.slot_utc if item.source is Source.ANCHOR else "", plan.run_id,
-            verdict.score, verdict.unscored_reason, verdict.explanation,
-            dump(list(verdict.strengths)), dump(list(verdict.weaknesses)), verdict.thinking, outcome.raw_reply,
-            verdict.detail, outcome.finish_reason, int(outcome.prompt_cut), instrument_id,
+            verdict.score, verdict.unscored_reason, bounded(verdict.explanation), dump(_points(verdict.strengths)),
+            dump(_points(verdict.weaknesses)), bounded(verdict.thinking), bounded(outcome.raw_reply),
+            bounded(verdict.detail), outcome.finish_reason, int(outcome.prompt_cut), instrument_id,
             last.duration_ms if last else None, last.prompt_tokens if last else None,
             last.completion_tokens if last else None, sum(attempt.cost_usd for attempt in outcome.attempts),
             item.graded_utc,
         ),
     )  # fmt: skip
+
+
+def bounded(text: str, most: int = MOST_CHARS) -> str:
+    """Cut a judge's text to what is worth keeping, and say what was left out: a reply can have megabytes."""
+    left_out = len(text) - most
+    return text if left_out <= 0 else f"{text[:most]}… [{left_out} more characters were not kept]"
+
+
+def _points(texts: Sequence[str]) -> list[str]:
+    return [bounded(text, MOST_POINT_CHARS) for text in texts[:MOST_POINTS]]
 
 
 def _mark_stale(connection: sqlite3.Connection, plan: RunPlan, graded: Sequence[GradedItem]) -> None:
