@@ -112,9 +112,9 @@ class QualityFinding(TypedDict):
     """Did the answers get better or worse, once the judge's own move is taken out?
 
     ``before`` and ``after`` are corrected means of the two periods that ``since_day`` (or the end of the first days)
-    separates; ``estimate`` is after minus before. For all answers together both are at the mix of questions of the
-    first days. ``since_*`` are set when ``state`` is "changed". Across a change of the judge there is one comparison
-    and no day-by-day watch; then ``since_day`` is the judge's, and ``alarm_day`` and ``evidence`` are None.
+    separates; ``estimate`` is after minus before, at the mix of questions of the first days. ``since_*`` are set when
+    ``state`` is "changed". Across a change of the judge there is one comparison and no day-by-day watch; then
+    ``since_day`` is the judge's, and ``alarm_day`` and ``evidence`` are None.
     """
 
     state: QualityState

@@ -231,8 +231,8 @@ class _Grading:
         start = " ".join(outcome.raw_reply.split())[:80]
         self.tally.stop(
             StopReason.UNREADABLE,
-            f"none of the first {n_unreadable} replies holds a score on the rubric's scale (mostly {worst}; the last one"
-            f" begins {start!r}); check judge.model, judge.rubric and judge.output_mode",
+            f"none of the first {n_unreadable} replies holds a score on the rubric's scale (mostly {worst}; the last"
+            f" one begins {start!r}); check judge.model, judge.rubric and judge.output_mode",
         )
 
 

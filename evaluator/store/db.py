@@ -216,8 +216,8 @@ def _connect_reader(path: Path) -> sqlite3.Connection:
 def _is_only_unwritable(error: sqlite3.DatabaseError, path: Path) -> bool:
     """Whether reading failed only because this user may not write to the folder.
 
-    SQLite wants to make the index of the write-ahead log there. Where there is no log, or an empty one, there is nothing
-    in it, and the file can be read as it stands.
+    SQLite wants to make the index of the write-ahead log there. Where there is no log, or an empty one, the file can be
+    read as it stands.
     """
     log = path.with_name(path.name + "-wal")
     is_about_writing = any(part in str(error) for part in ("readonly", "unable to open"))
