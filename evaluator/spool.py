@@ -41,7 +41,8 @@ _MAX_SLOTS = 64
 _MAX_OBJECT_CHARS = 1000
 # The names under which importers look for an id and a time, best first; a record that has one needs no other.
 _ID_NAMES = ("item_id", "id", "example_id")
-_TIME_NAMES = ("answered_at", "timestamp", "created_at", "time")
+_TIME_NAMES = ("answered_at", "timestamp", "created_at", "time", "answered_utc")
+_MISSING = object()
 
 _log = logging.getLogger(__name__)
 
@@ -58,7 +59,7 @@ class SpoolError(Exception):
 
 def record(
     *,
-    output: object,
+    output: object = _MISSING,
     input: object = "",  # noqa: A002 - the word of every file and column of the product
     path: str | os.PathLike[str] | None = None,
     **fields: object,
@@ -66,10 +67,12 @@ def record(
     """Hand one answer to the scorer; never raises and never waits.
 
     Args:
-        output: The answer: text, or a message of a chat API.
+        output: The answer: text, a value of JSON, or a message of a chat API (anything with ``model_dump``). An object
+            that is none of these is refused, and so is a call without an answer.
         input: The question: text, or a list of messages.
         path: The spool folder; else the environment variable JUDGEWATCH_SPOOL, else ``judgewatch-spool`` in the
-            working directory. It is made when it is missing.
+            working directory. It is made when it is missing. The scorer looks into ``traffic.spool``, else the same
+            variable, else ``judgewatch-spool`` beside its configuration.
         fields: Anything an importer knows (``item_id``, ``conversation_id``, ``user_id``, ``model``, ``reference``,
             ``contexts``, ``answered_at``) and any tag. The time defaults to now, the id to a random one.
     Returns:
@@ -122,6 +125,7 @@ def remove_spooled(path: Path) -> None:
 
 
 def _line(output: object, input_value: object, fields: dict[str, object]) -> bytes:
+    _check_answer(output)
     values: dict[str, object] = {}
     if all(fields.get(name) in (None, "") for name in _ID_NAMES):
         values["item_id"] = os.urandom(16).hex()
@@ -133,6 +137,16 @@ def _line(output: object, input_value: object, fields: dict[str, object]) -> byt
     if len(line) > MAX_LINE_BYTES:
         raise SpoolError(f"the answer takes {len(line)} bytes, more than {MAX_LINE_BYTES}")
     return line
+
+
+def _check_answer(output: object) -> None:
+    """Refuse what has no text of its own: the printed name of an object would be graded as if a person had read it."""
+    if output is _MISSING:
+        raise SpoolError("output, the answer, is missing")
+    for part in output if isinstance(output, list | tuple) else (output,):
+        is_value = part is None or isinstance(part, str | int | float | dict | list | tuple)
+        if not is_value and not callable(getattr(part, "model_dump", None)):
+            raise SpoolError(f"output is a {type(part).__name__}; hand over its text, or a value of JSON")
 
 
 def _plain(value: object) -> object:

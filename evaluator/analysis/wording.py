@@ -174,7 +174,8 @@ def assistant_sentence(findings: Findings) -> str:
         when = since_text(assistant["since_day"], assistant["since_first_day"], assistant["since_last_day"])
         changed = f"{assistant['direction']} {when}, {size}, with the judge's own change taken out"
         return f"Your assistant: {changed} ({counts})."
-    return f"Your assistant, day by day: {_said(assistant['state'], findings['settings']['smallest_change'])}; {size} ({counts})."
+    said = _said(assistant["state"], findings["settings"]["smallest_change"])
+    return f"Your assistant, day by day: {said}; {size} ({counts})."
 
 
 def _said(state: str, smallest_change: float) -> str:

@@ -41,14 +41,14 @@ class Target:
 
     @cached_property
     def config(self) -> Config | None:
-        """The configuration; None when none was named and there is none here, or a database was named instead.
+        """The configuration as it is written; None when none was named and there is none here.
+
+        A database named by hand replaces only the path of the configured one: zones and the rest still count.
 
         Raises:
             ConfigError: it cannot be used.
         """
-        # a database named by hand need not belong to the configuration that happens to lie here
-        is_here = self.db_path is None and Path(CONFIG_NAME).exists()
-        if self.config_path is None and not is_here:
+        if self.config_path is None and not Path(CONFIG_NAME).exists():
             return None
         from evaluator.config import load_config
 
@@ -121,7 +121,9 @@ class Target:
 
         known = read.apps(store)
         name = self.app_name or (self.config.app.name if self.config is not None else None)
-        if name is None:
+        # a database named by hand need not hold the app of the configuration that lies here
+        is_foreign = self.app_name is None and self.db_path is not None and name not in known
+        if name is None or (is_foreign and known):
             if len(known) > 1:
                 raise UsageError(f"{store.path} holds {len(known)} apps; name one with --app: {', '.join(known)}")
             return known[0] if known else DEFAULT_APP

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from evaluator.analysis import AnalysisSettings, analyse_and_store
-from evaluator.clock import Clock, parse_utc
+from evaluator.clock import Clock, day_of, parse_utc
 from evaluator.config import Config
 from evaluator.findings import Findings
 from evaluator.freshness import newest_analysis
@@ -22,11 +23,13 @@ from evaluator.scoring.plan import PlanPreview, RunSettings, preview_run
 from evaluator.scoring.runner import run_once
 from evaluator.scoring.schedule import runs_per_year
 from evaluator.scoring.setup import build_judge, run_settings, schedule_zone
+from evaluator.spool import DEFAULT_FOLDER, FOLDER_VARIABLE
 from evaluator.store import read
 from evaluator.store.db import open_store
 
 DAYS_PER_YEAR = 365.25
 DAYS_PER_MONTH = DAYS_PER_YEAR / 12
+_ANSWERS_PRICED = 200  # of one day, where a plan has none to tell the cost of an answer from
 _OF_THE_ADDRESS = frozenset({StopReason.NOT_AN_API, StopReason.UNREACHABLE})
 
 
@@ -50,8 +53,9 @@ class SlotReport:
 class SlotPreview:
     """What a scheduled run would do and, at that rate, what the schedule costs.
 
-    Money is the most that can be spent, without retries; None when no price is known. ``traffic_per_day`` is None while
-    there are no answers to tell it from. ``n_spooled_files`` wait to be fetched and are not counted in.
+    Money is the most that can be spent, without retries; None when no price is known. ``traffic_per_day`` and
+    ``usd_per_answer`` are None while there are no answers to tell them from. ``n_spooled_files`` wait to be fetched and
+    are not counted in.
     """
 
     slot: datetime
@@ -63,6 +67,7 @@ class SlotPreview:
     usd_per_day: float | None
     calls_per_day: int | None
     n_spooled_files: int
+    usd_per_answer: float | None = None
 
     @property
     def anchor_calls_a_day(self) -> float:
@@ -91,9 +96,20 @@ class SlotPreview:
     @property
     def traffic_usd_a_day(self) -> float | None:
         """Most that the answers of an ordinary day can cost."""
-        if self.traffic_usd is None or self.traffic_per_day is None or not self.plan.n_traffic:
+        if self.usd_per_answer is None or self.traffic_per_day is None:
             return None
-        return self.traffic_usd / self.plan.n_traffic * self.traffic_per_day
+        return self.usd_per_answer * self.traffic_per_day
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waiting:
+    """Answers that no run of a judge setup has taken yet: number by answered day, days that go on and days that ended.
+
+    Days before the window of a run are not among them.
+    """
+
+    going_on: dict[str, int]
+    ended: dict[str, int]
 
 
 def analysis_settings(config: Config, now: datetime) -> AnalysisSettings:
@@ -114,16 +130,17 @@ def _open_judge(config: Config) -> tuple[Judge, Rubric]:
 async def preview_slot(
     config: Config, *, slot: datetime, kind: str = "all", since: str | None = None, now: datetime
 ) -> SlotPreview:
-    """Plan a run and its cost without a call.
+    """Plan a run and its cost without a call, and without the judge's key.
 
     Raises:
         JudgewatchError: the configuration, a file it names, or the store cannot be used.
     """
-    judge, rubric = _open_judge(config)
+    judge, rubric = _open_judge(_without_secrets(config))
     try:
         settings = run_settings(config, rubric, slot=slot, kind=kind, since=since)
         plan = preview_run(settings, judge)
         anchors_usd, traffic_usd = _apart(plan, settings, judge)
+        traffic_per_day, usd_per_answer = _usual_traffic(config, plan, judge, traffic_usd)
     finally:
         await judge.close()
     spool = spool_path(config)
@@ -133,10 +150,11 @@ async def preview_slot(
         anchors_usd=anchors_usd,
         traffic_usd=traffic_usd,
         runs_per_day=runs_per_year(config.schedule.cron, schedule_zone(config), now) / DAYS_PER_YEAR,
-        traffic_per_day=_traffic_per_day(config, plan),
+        traffic_per_day=traffic_per_day,
         usd_per_day=config.budget.usd_per_day,
         calls_per_day=config.budget.calls_per_day,
         n_spooled_files=0 if spool is None else count_waiting(spool),
+        usd_per_answer=usd_per_answer,
     )
 
 
@@ -149,10 +167,34 @@ def _apart(plan: PlanPreview, settings: RunSettings, judge: Judge) -> tuple[floa
     return anchors, plan.most_usd - anchors
 
 
-def _traffic_per_day(config: Config, plan: PlanPreview) -> float | None:
-    if plan.n_days:
-        return plan.n_traffic / plan.n_days
-    return config.traffic.answers_per_day
+def _without_secrets(config: Config) -> Config:
+    """The configuration for a judge that is never called; no secret is part of what it asks for."""
+    judge = config.judge.model_copy(update={"api_key_env": "", "headers": {}, "query": {}})
+    return config.model_copy(update={"judge": judge})
+
+
+def _usual_traffic(
+    config: Config, plan: PlanPreview, judge: Judge, traffic_usd: float | None
+) -> tuple[float | None, float | None]:
+    """Tell the answers of an ordinary day and the most that one can cost: from the plan, else from the newest day."""
+    if plan.n_days and plan.n_traffic:
+        return plan.n_traffic / plan.n_days, None if traffic_usd is None else traffic_usd / plan.n_traffic
+    with open_store(config.store_path, zone=config.schedule.zone) as store:
+        sizes = read.answer_days(store, config.app.name)
+        if not sizes:
+            return config.traffic.answers_per_day, None
+        newest = max(sizes)
+        drawn = read.sampling_order(store, config.app.name, newest, most=_ANSWERS_PRICED)
+        items = list(read.load_items(store, (item_id for item_id, _ in drawn)).values())
+    usd = judge.plan_cost(items)
+    return _number_taken(config, sizes[newest]), None if usd is None else usd / len(items)
+
+
+def _number_taken(config: Config, n_answers: int) -> float:
+    """How many answers of a day of that size the configured rate takes."""
+    if config.traffic.answers_per_day is not None:
+        return min(n_answers, config.traffic.answers_per_day)
+    return n_answers * (config.traffic.sample_rate or 1.0)
 
 
 async def grade_slot(
@@ -230,7 +272,7 @@ def refresh_analysis(config: Config, report: SlotReport, *, now: datetime) -> Fi
 
 
 def fetch_spooled(config: Config, now: datetime) -> SpoolReport | None:
-    """Store what applications have recorded in the configured folder; None when none is configured.
+    """Store what applications have recorded in ``spool_path``; None when there is none.
 
     Raises:
         JudgewatchError: the folder or the store cannot be used.
@@ -270,6 +312,27 @@ def newest_finished_slot(config: Config) -> datetime | None:
     return parse_utc(max(finished)) if finished else None
 
 
+def waiting_answers(config: Config, report: SlotReport) -> Waiting:
+    """Count the answers that are stored and wait for a run after that of the report.
+
+    Raises:
+        StoreError: the database cannot be used.
+    """
+    app = config.app.name
+    with open_store(config.store_path, create=False) as store:
+        slot_day = day_of(parse_utc(report.run.slot_utc), store.zone).isoformat()
+        taken = read.sampled_days(store, app, report.ruler_id)
+        sizes = read.answer_days(store, app)
+    ended_days = [day for day in sizes if day < slot_day]
+    oldest = max(ended_days, default=slot_day)
+    oldest = (date.fromisoformat(oldest) - timedelta(days=config.traffic.lookback_days - 1)).isoformat()
+    left = {day: n for day, n in sorted(sizes.items()) if day >= oldest and day not in taken}
+    return Waiting(
+        going_on={day: n for day, n in left.items() if day >= slot_day},
+        ended={day: n for day, n in left.items() if day < slot_day},
+    )
+
+
 def explain_stop(run: RunReport, config: Config) -> str:
     """Say which setting stands behind the end of a run, where the message does not name it."""
     judge = config.judge
@@ -283,5 +346,23 @@ def explain_stop(run: RunReport, config: Config) -> str:
 
 
 def spool_path(config: Config) -> Path | None:
-    """The configured folder of recorded answers, None when there is none."""
-    return None if config.traffic.spool is None else config.folder / config.traffic.spool
+    """The folder of recorded answers, where ``record`` puts them unless told otherwise; None when there is none.
+
+    ``traffic.spool``, else the environment variable that ``record`` reads, else its default folder where that stands
+    beside the configuration.
+    """
+    if config.traffic.spool is not None:
+        return config.folder / config.traffic.spool
+    named = os.environ.get(FOLDER_VARIABLE)
+    if named:
+        return Path(named)
+    default = config.folder / DEFAULT_FOLDER
+    return default if default.is_dir() else None
+
+
+def missing_spool(config: Config) -> Path | None:
+    """The folder that ``traffic.spool`` names, if there is no such folder (yet); else None."""
+    if config.traffic.spool is None:
+        return None
+    folder = config.folder / config.traffic.spool
+    return None if folder.is_dir() else folder

@@ -219,13 +219,17 @@ ASSISTANT_SENTENCES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "steady": (
         {},
-        "Your assistant, day by day: steady within ±0.10; 0.00, between −0.07 and 0.06"
-        " (2,220 answers before, 4,440 after).",
+        (
+            "Your assistant, day by day: steady within ±0.10; 0.00, between −0.07 and 0.06"
+            " (2,220 answers before, 4,440 after)."
+        ),
     ),
     "no change shown": (
         SHOWN,
-        "Your assistant, day by day: no change shown; +0.05, between −0.03 and 0.13"
-        " (2,220 answers before, 4,440 after).",
+        (
+            "Your assistant, day by day: no change shown; +0.05, between −0.03 and 0.13"
+            " (2,220 answers before, 4,440 after)."
+        ),
     ),
     "not sure enough": (
         UNSURE | {"n_before": 1},
