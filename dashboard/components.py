@@ -10,6 +10,7 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+import pandas as pd
 import streamlit as st
 
 from dashboard import queries
@@ -17,7 +18,7 @@ from dashboard.charts.base import Chart
 from dashboard.choices import choose, current_view
 from dashboard.filters import View
 from dashboard.scope import Problem, Scope, database_path, find_scope, no_days_text
-from dashboard.wording import counted, instant, number, reasons
+from dashboard.wording import change, counted, instant, number, reasons
 from evaluator.export import csv_bytes
 
 LONG_TEXT = 1_400  # characters from which a text gets a box of its own with a scroll bar
@@ -96,6 +97,7 @@ def render_table(
     file_name: str,
     key: str,
     numbers: Iterable[str] = (),
+    changes: Iterable[str] = (),
     wide: Iterable[str] = (),
 ) -> None:
     """A table with a button that downloads it as CSV.
@@ -106,16 +108,19 @@ def render_table(
         file_name: Name of the downloaded file.
         key: Key of the table.
         numbers: Columns to show with two decimals.
+        changes: The same with their sign.
         wide: Columns of text that need room.
     """
-    config: dict[str, Any] = {name: st.column_config.NumberColumn(columns[name], format="%.2f") for name in numbers}
-    config |= {name: st.column_config.TextColumn(columns[name], width="medium") for name in wide}
-    cells = [{title: row.get(name) for name, title in columns.items()} for row in rows]
+    wordings: dict[Any, Any] = {columns[name]: number for name in numbers}
+    wordings |= {columns[name]: change for name in changes}
+    cells = pd.DataFrame([{title: row.get(name) for name, title in columns.items()} for row in rows])
+    cells = cells.convert_dtypes().astype(dict.fromkeys(wordings, "float64"))
     st.dataframe(
-        cells,
+        # written by us, so that a minus is the same sign as in the sentences; the columns still sort as numbers
+        cells.style.format(wordings, na_rep="–"),
         key=key,
         hide_index=True,
-        column_config={columns[name]: setting for name, setting in config.items()},
+        column_config={columns[name]: st.column_config.TextColumn(width="large") for name in wide},
         placeholder="–",
     )
     download(rows, list(columns), file_name=file_name, key=f"{key}_download")
@@ -172,7 +177,7 @@ def render_no_verdicts(scope: Scope) -> None:
         render_problem(Problem(title="The first run is under way", text=text))
     else:
         text = f"The run of {instant(runs[0]['slot_utc'], scope.zone)} ended without a verdict: {run_cause(runs[0])}"
-        render_problem(Problem(title="No scores yet", text=text, command="judgewatch doctor\njudgewatch run once"))
+        render_problem(Problem(title="No scores yet", text=text, command="judgewatch run once"))
     page_link("runs", scope.view.shared(), "See the runs")
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 DB_VARIABLE = "JUDGEWATCH_DB"
 _HERE = Path(__file__).parent
+_WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 - only compared with
 
 
 def command(db_path: Path | str, *, port: int = 8501, address: str = "127.0.0.1", headless: bool = False) -> list[str]:
-    """Return the arguments of ``python -m streamlit run`` for the page of a database.
+    """Return the command line that serves the page of a database: ``streamlit run`` by way of ``serve.py``.
 
     Args:
         db_path: The database to show; also set ``environment(db_path)`` for the process.
@@ -22,12 +23,18 @@ def command(db_path: Path | str, *, port: int = 8501, address: str = "127.0.0.1"
         address: Address to listen on; the default is reachable from this machine only.
         headless: True opens no browser.
     """
-    options = {"server.port": port, "server.address": address, "server.headless": headless, **_configured()}
+    options = {
+        "server.port": port,
+        "server.address": address,
+        "server.headless": headless,
+        # unless told, Streamlit asks a server on the internet under which address this machine is known
+        "browser.serverAddress": _named(address),
+        **_configured(),
+    }
     flags = [part for name, value in options.items() for part in (f"--{name}", _flag(value))]
     return [
         sys.executable,
-        "-m",
-        "streamlit",
+        str(_HERE / "serve.py"),
         "run",
         str(_HERE / "app.py"),
         *flags,
@@ -39,6 +46,13 @@ def command(db_path: Path | str, *, port: int = 8501, address: str = "127.0.0.1"
 def environment(db_path: Path | str) -> dict[str, str]:
     """Return this process's environment with the database of the page set in it."""
     return {**os.environ, DB_VARIABLE: str(Path(db_path).absolute())}
+
+
+def _named(address: str) -> str:
+    """The address as a browser on this machine names it."""
+    if address in _WILDCARDS:
+        return "localhost"
+    return f"[{address}]" if ":" in address else address
 
 
 def _configured() -> dict[str, Any]:

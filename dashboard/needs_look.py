@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from dashboard.filters import View
 from dashboard.queries import Row
+from dashboard.segment_rows import shown_change
+from dashboard.wording import bounds, change, counted, segment
 from dashboard.wording import day as day_text
-from dashboard.wording import segment
 from evaluator.findings import Findings, SegmentFinding
 
 MOST_LOOKS = 6
@@ -40,17 +41,31 @@ def looks(findings: Findings | None, runs: Sequence[Row], view: View) -> list[Lo
 
 
 def _from_analysis(findings: Findings, view: View) -> list[Look]:
-    """The analysis's sentences, each led to the segment it begins with."""
-    return [_led(sentence, _named(findings["segments"], sentence), view) for sentence in findings["needs_a_look"]]
+    """The analysis's list, in short and each led to its segment; whole sentences are in the verdict and there."""
+    by_id = {found["segment_id"]: found for found in findings["segments"]}
+    found = []
+    for sentence, segment_id in zip(findings["needs_a_look"], findings["look_segments"], strict=True):
+        if segment_id is None:
+            found.append(Look(text=sentence, page="", view=view, label=""))
+        else:
+            text = _in_short(by_id[segment_id], findings["last_days"])
+            led = view.but(segment=segment_id)
+            found.append(Look(text=text, page="segments", view=led, label="See this segment"))
+    return found
 
 
-def _led(sentence: str, found: SegmentFinding | None, view: View) -> Look:
-    if found is None:
-        return Look(text=sentence, page="", view=view, label="")
-    return Look(text=sentence, page="segments", view=view.but(segment=found["segment_id"]), label="See this segment")
+def look_sentence(findings: Findings, segment_id: int) -> str | None:
+    """The whole sentence of the analysis about a segment that needs a look; None when it needs none."""
+    sentences = zip(findings["look_segments"], findings["needs_a_look"], strict=True)
+    return next((sentence for named, sentence in sentences if named == segment_id), None)
 
 
-def _named(segments: Sequence[SegmentFinding], sentence: str) -> SegmentFinding | None:
-    """The segment whose name a sentence begins with; of two with one name the one that is flagged."""
-    named = [s for s in segments if sentence.startswith(segment(s["value"], s["value2"]) + ":")]
-    return next((s for s in named if s["stands_out"] or s["state"] == "changed"), named[0] if named else None)
+def _in_short(found: SegmentFinding, last_days: int) -> str:
+    """Segment, size, since when and of how many: what decides at night whether to open it."""
+    name = segment(found["value"], found["value2"], crossed=bool(found["key2"]))
+    if found["state"] == "changed":
+        since = "" if found["since_day"] is None else f" since {day_text(found['since_day'])}"
+        size = f"{change(shown_change(found))} {bounds(found['low'], found['high'])}".rstrip()
+        return f"{name}: {found['direction'] or 'moved'}{since}, {size}, n {found['n_after']:,}."
+    size = f"{change(found['against_rest'])} {bounds(found['against_rest_low'], found['against_rest_high'])}".rstrip()
+    return f"{name}: below the rest in the last {counted(last_days, 'day')}, {size}, n {found['n']:,}."

@@ -26,8 +26,16 @@ COLUMNS = {
     "change": "change",
     "change_low": "change, low",
     "change_high": "change, high",
+    "compares": "change compares",
 }
-NUMBERS = ("mean", "low", "high", "corrected", "change", "change_low", "change_high")
+NUMBERS = ("mean", "low", "high", "corrected")
+CHANGES = ("change", "change_low", "change_high")
+_ACROSS = "across the judge's change"  # how the analysis names the method of a comparison over a change of the judge
+_NOT_KNOWN = {
+    "learning": "no change known yet: still learning",
+    "cannot_tell": "no change shown: too unsure to tell",
+    "no_data": "no change known: too few answers",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +46,14 @@ class SegmentTable:
     rows: list[dict[str, Any]]
 
 
-def from_findings(segments: Sequence[SegmentFinding], key: tuple[str, str]) -> SegmentTable:
-    """Segments of a key (or crossed pair) as the analysis has them."""
+def from_findings(
+    segments: Sequence[SegmentFinding], key: tuple[str, str], *, judge_day: str | None = None
+) -> SegmentTable:
+    """Segments of a key (or crossed pair) as the analysis has them.
+
+    Thin segments are compared over other answers than the whole that they are parts of, so every change says what it
+    compares, and one that the analysis is not sure of is not shown as a number.
+    """
     chosen = [s for s in segments if (s["key"], s["key2"]) == key]
     chosen.sort(key=lambda s: (s["mean"] is None, s["mean"] or 0.0))
     drawn = [
@@ -63,14 +77,50 @@ def from_findings(segments: Sequence[SegmentFinding], key: tuple[str, str]) -> S
             "low": s["mean_low"],
             "high": s["mean_high"],
             "corrected": s["corrected"],
-            "change": s["estimate"],
-            "change_low": s["low"],
-            "change_high": s["high"],
-            "note": row.note,
+            "note": "; ".join(part for part in (row.note, _why_no_change(s)) if part),
+            **_change_cells(s, judge_day),
         }
         for row, s in zip(drawn, chosen, strict=True)
     ]
     return SegmentTable(drawn=drawn, rows=rows)
+
+
+def shown_change(found: SegmentFinding) -> float | None:
+    """The change of a segment, None where the analysis is not sure enough for a number to be read as one."""
+    return None if _why_no_change(found) else found["estimate"]
+
+
+def _why_no_change(found: SegmentFinding) -> str:
+    """Why no change is shown; empty when one is."""
+    unknown = _NOT_KNOWN.get(found["state"])
+    if unknown is not None:
+        return unknown
+    has_interval = found["estimate"] is not None and found["low"] is not None and found["high"] is not None
+    return "" if has_interval else "no change shown: no interval yet"
+
+
+def _change_cells(found: SegmentFinding, judge_day: str | None) -> dict[str, Any]:
+    """The cells of the change and of what it compares; all empty where none is shown."""
+    if _why_no_change(found):
+        return dict.fromkeys((*CHANGES, "compares"))
+    return {
+        "change": found["estimate"],
+        "change_low": found["low"],
+        "change_high": found["high"],
+        "compares": _compares(found, judge_day),
+    }
+
+
+def _compares(found: SegmentFinding, judge_day: str | None) -> str:
+    """Which answers a change compares, with their numbers; the analysis keeps no days of the two sides."""
+    before, after = f"n {found['n_before']:,}", f"{found['n_after']:,}"
+    across = _ACROSS in found["method"]
+    day = found["since_day"] or (judge_day if across else None)
+    if across:  # the first days after it only: what comes later is watched by itself
+        return f"{before} before, {after} after the judge's change" + (f" on {day_text(day)}" if day else "")
+    if day is not None:
+        return f"{before} before, {after} since {day_text(day)}"
+    return f"{before} early, {after} late" + (", same judge" if judge_day is not None else "")
 
 
 def from_means(means: pd.DataFrame, known: Sequence[Row], key: tuple[str, str]) -> SegmentTable:
@@ -113,7 +163,7 @@ def note(found: SegmentFinding) -> str:
         parts.append("below the rest" if (found["against_rest"] or 0.0) < 0 else "above the rest")
     if found["state"] == "changed":
         since = f" since {day_text(found['since_day'])}" if found["since_day"] is not None else ""
-        parts.append(f"{found['direction'] or 'moved'} ({change(found['estimate'])}{since})")
+        parts.append(f"{found['direction'] or 'moved'} ({change(shown_change(found))}{since})")
     return ", ".join(parts)
 
 
@@ -133,7 +183,7 @@ def finding_in_words(findings: Findings) -> str:
         )
     if moved:
         line += f" {len(moved)} moved: " + ", ".join(
-            f"{segment(s['value'], s['value2'])} {change(s['estimate'])}" for s in moved
+            f"{segment(s['value'], s['value2'])} {change(shown_change(s))}" for s in moved
         )
         line += "."
     return line

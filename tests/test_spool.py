@@ -399,3 +399,26 @@ def test_recording_imports_the_standard_library_alone() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "['evaluator']"
+
+
+def test_a_call_without_an_answer_is_counted_and_never_raises(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A forgotten argument must not reach the application as an exception; it is told once."""
+    with caplog.at_level(logging.WARNING):
+        assert record(input="Open?", path=tmp_path) is False
+        assert record(path=tmp_path) is False
+    assert failed_count() == 2
+    assert [line.count("output, the answer, is missing") for line in caplog.messages] == [1]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("output", [object(), [object()], b"bytes", {1, 2}])
+def test_an_answer_that_is_no_text_is_refused(tmp_path: Path, output: object) -> None:
+    """What would be graded is the printed name of an object."""
+    assert record(output=output, path=tmp_path) is False
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("output", [None, "", 3, 0.5, True, {"content": "x"}, [Reply()], ("a", "b")])
+def test_every_value_of_json_is_an_answer(tmp_path: Path, output: object) -> None:
+    """None is an answer without text, which is kept."""
+    assert record(output=output, path=tmp_path) is True

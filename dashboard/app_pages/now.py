@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import answer_queries, mean_queries, queries
 from dashboard.charts.anchors import plot_anchors
 from dashboard.charts.shares import plot_shares
-from dashboard.charts.traffic import plot_traffic, traffic_title
+from dashboard.charts.traffic import is_learnt, plot_traffic, traffic_title, without_corrected
 from dashboard.components import (
     heading,
     page_link,
@@ -78,6 +78,8 @@ def _trend(scope: Scope, period: tuple[str, str]) -> None:
         small("Anchors were graded; import answers and let the scorer run to see the assistant's line.")
         return
     findings = scope.findings
+    if findings is None or not is_learnt(findings):
+        days = without_corrected(days)
     events = queries.events(scope.key, scope.app, *period)
     change = findings["judge"] if findings is not None and findings["judge"]["state"] == "changed" else None
     title = traffic_title(findings)

@@ -33,21 +33,25 @@ _COLUMNS = {
 _NEXT: dict[str, tuple[str, str]] = {
     StopReason.AUTH: (
         "The judge refused the key. Check the key and its variable, then run again.",
-        "judgewatch doctor",
+        "judgewatch run once --kind anchors",
     ),
     StopReason.QUOTA: ("The provider's quota is used up. Raise it there, then run again.", "judgewatch run once"),
     StopReason.MODEL_NOT_FOUND: (
         "The judge's model is not offered any more. Name another one in judgewatch.toml; it starts a new judge setup.",
-        "judgewatch doctor",
+        "judgewatch run once --kind anchors",
     ),
-    StopReason.NOT_AN_API: ("What answers at base_url is no judge. Check the address.", "judgewatch doctor"),
+    StopReason.NOT_AN_API: ("What answers at base_url is no judge. Check the address.", "judgewatch run once"),
     StopReason.RATE_LIMITED: ("The provider asked for a pause. The rest is taken up again.", "judgewatch run once"),
     StopReason.BUDGET: (
         "The budget of the day is spent. The rest waits; raise usd_per_day or grade fewer answers a day.",
         "judgewatch run once",
     ),
     StopReason.INTERRUPTED: ("The scorer was ended. A new start takes the run up where it was.", "judgewatch run once"),
-    StopReason.UNREACHABLE: ("The judge could not be reached. Check network and base_url.", "judgewatch doctor"),
+    StopReason.UNREADABLE: (
+        "The judge answers and no reply holds a score. Read one (Answers), then mend model, rubric or output_mode.",
+        "judgewatch run once --kind anchors",
+    ),
+    StopReason.UNREACHABLE: ("The judge could not be reached. Check network and base_url.", "judgewatch run once"),
 }
 
 

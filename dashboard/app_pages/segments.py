@@ -22,9 +22,10 @@ from dashboard.components import (
     require_scope,
     select_point,
 )
+from dashboard.needs_look import look_sentence
 from dashboard.queries import Row
 from dashboard.scope import Problem, Scope
-from dashboard.segment_rows import COLUMNS, NUMBERS, SegmentTable, finding_in_words, from_findings, from_means
+from dashboard.segment_rows import CHANGES, COLUMNS, NUMBERS, SegmentTable, finding_in_words, from_findings, from_means
 from dashboard.wording import count, key_name, segment
 from dashboard.wording import days as days_text
 
@@ -56,7 +57,7 @@ def _pick_key(keys: list[tuple[str, str]], chosen: Row | None) -> tuple[str, str
 
 def _table(scope: Scope, period: tuple[str, str], key: tuple[str, str]) -> SegmentTable:
     if scope.findings is not None:
-        return from_findings(scope.findings["segments"], key)
+        return from_findings(scope.findings["segments"], key, judge_day=scope.findings["judge"]["since_day"])
     means = mean_queries.segment_means(scope.key, scope.setup, *period)
     return from_means(means, queries.segments(scope.key, scope.app), key)
 
@@ -120,6 +121,9 @@ def _one_segment(scope: Scope, period: tuple[str, str], chosen: Row) -> None:
     means = mean_queries.segment_means(scope.key, scope.setup, *period).set_index("segment_id")["mean"].dropna()
     findings = scope.findings
     found = next((s for s in findings["segments"] if s["segment_id"] == segment_id), None) if findings else None
+    sentence = look_sentence(findings, segment_id) if findings is not None else None
+    if sentence is not None:
+        st.text(sentence)
     left, right = st.columns([2, 1], gap="large")
     with left:
         chart = plot_segment(
@@ -167,9 +171,15 @@ def _render(scope: Scope, period: tuple[str, str]) -> None:
         _one_segment(scope, period, chosen)
     _follow_click(_forest(scope, period, key, table))
     shown = COLUMNS if scope.findings is not None else {name: COLUMNS[name] for name in table.rows[0]}
-    numbers = [name for name in NUMBERS if name in shown]
-    wide = ["note"] if any(row.get("note") for row in table.rows) else []
-    render_table(table.rows, shown, file_name="segments.csv", key="segment_table", numbers=numbers, wide=wide)
+    render_table(
+        table.rows,
+        shown,
+        file_name="segments.csv",
+        key="segment_table",
+        numbers=[name for name in NUMBERS if name in shown],
+        changes=[name for name in CHANGES if name in shown],
+        wide=[name for name in ("note", "compares") if any(row.get(name) for row in table.rows)],
+    )
 
 
 scope = require_scope()

@@ -73,6 +73,7 @@ def add_events(figure: go.Figure, events: Iterable[Mapping[str, Any]], *, axis_d
         y=[y] * len(marks),
         name="event",
         mode="markers+text",
+        showlegend=False,  # its mark is named or, among many, in the hover
         text=labels,
         textposition=["middle left" if day > axis_days[1][:8] + "15" else "middle right" for day, _ in marks],
         marker={"symbol": "triangle-up", "size": 9, "color": "#8a8a8a"},

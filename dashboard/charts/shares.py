@@ -25,21 +25,13 @@ def plot_shares(shares: Shares) -> Chart:
         orientation="h",
         width=0.5,
         marker={"color": [JUDGE, ASSISTANT, MIX]},
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": [None if high is None else high - value for value, _, high in rows],
-            "arrayminus": [None if low is None else value - low for value, low, _ in rows],
-            "color": MUTED,
-            "thickness": 1.5,
-            "width": 4,
-        },
         hovertext=[
             f"{name}<br>{change(value)} {bounds(low, high)}"
             for name, (value, low, high) in zip(names, rows, strict=True)
         ],
         hovertemplate="%{hovertext}<extra></extra>",
     )
+    _add_whiskers(figure, rows)
     figure.add_vline(x=0, line={"color": MUTED, "width": 1})
     style(figure, height=210, legend=False)
     ticks = [
@@ -55,6 +47,18 @@ def plot_shares(shares: Shares) -> Chart:
     title = f"Where the {change(shares['raw'])} comes from"
     alt = f"{title}: " + "; ".join(tick.replace("<br>", ", ") for tick in ticks) + "."
     return Chart(figure=figure, title=title, alt=alt, caption=_caption(shares))
+
+
+def _add_whiskers(figure: go.Figure, rows: list[tuple[float, float | None, float | None]]) -> None:
+    """The intervals as dark lines in a light casing: seen on every bar, on white and on black."""
+    x: list[float | None] = []
+    y: list[int | None] = []
+    for place, (_, low, high) in enumerate(rows):
+        if low is not None and high is not None:
+            x += [low, high, None]
+            y += [place, place, None]
+    for name, colour, width in (("casing", "#ffffff", 6), ("interval", "#1f2328", 2.5)):
+        figure.add_scatter(x=x, y=y, name=name, mode="lines", line={"color": colour, "width": width}, hoverinfo="skip")
 
 
 def _range(rows: list[tuple[float, float | None, float | None]]) -> list[float]:

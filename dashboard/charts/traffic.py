@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -28,7 +29,10 @@ from dashboard.wording import days as days_text
 from evaluator.findings import Findings, Shares
 
 SEEN = 0.05  # a change of the raw mean under which a title does not call it a rise or a fall
-CORRECTED_NAME = "as the baseline judge would have scored"
+CORRECTED_NAME = "corrected score"  # short, so that the legend is one line on a phone; the caption explains it
+RAW_NAME = "raw score"
+_RAW_COLUMNS = ("mean", "low", "high")
+_CORRECTED_COLUMNS = ("corrected", "corrected_low", "corrected_high")
 _HOVER = "%{hovertext}<extra></extra>"
 
 
@@ -58,10 +62,12 @@ def plot_traffic(
     low, high = score_range(scale, [value for column in bands for value in numbers(column)])
     figure = go.Figure()
     has_corrected = any(value is not None for value in numbers(days["corrected"]))
-    _add_line(figure, days, ("mean", "low", "high"), name="raw score", colour=RAW, n_text=True)
+    _add_interval(figure, days, _RAW_COLUMNS, name=RAW_NAME, colour=RAW)
     if has_corrected:
-        columns = ("corrected", "corrected_low", "corrected_high")
-        _add_line(figure, days, columns, name=CORRECTED_NAME, colour=CORRECTED, n_text=False)
+        # bands first, the raw line last and thinner: where the two run together, both are seen
+        _add_interval(figure, days, _CORRECTED_COLUMNS, name=CORRECTED_NAME, colour=CORRECTED, alpha=0.14)
+        _add_line(figure, days, _CORRECTED_COLUMNS, name=CORRECTED_NAME, colour=CORRECTED, n_text=False, width=4)
+    _add_line(figure, days, _RAW_COLUMNS, name=RAW_NAME, colour=RAW, n_text=True, rank=1)
     _add_thin_days(figure, days, y=low)
     add_events(figure, events, axis_days=axis, y=high - 0.05 * (high - low))
     found = change or {}
@@ -78,13 +84,38 @@ def plot_traffic(
     return Chart(figure=figure, title=title, alt=_alt(days, title), caption=_caption(days, level, has_corrected))
 
 
-def _add_line(
-    figure: go.Figure, days: pd.DataFrame, columns: tuple[str, str, str], *, name: str, colour: str, n_text: bool
+def without_corrected(days: pd.DataFrame) -> pd.DataFrame:
+    """The days with their raw means alone, for as long as the judge is not known."""
+    return days.assign(corrected=np.nan, corrected_low=np.nan, corrected_high=np.nan)
+
+
+def _add_interval(
+    figure: go.Figure,
+    days: pd.DataFrame,
+    columns: tuple[str, str, str],
+    *,
+    name: str,
+    colour: str,
+    alpha: float = 0.18,
 ) -> None:
-    """One mean with its band; the day's n is in the hover, an unfinished day is hollow."""
+    low, high = numbers(days[columns[1]]), numbers(days[columns[2]])
+    add_band(figure, [str(day) for day in days["day"]], low, high, name=f"{name}, interval", colour=colour, alpha=alpha)
+
+
+def _add_line(
+    figure: go.Figure,
+    days: pd.DataFrame,
+    columns: tuple[str, str, str],
+    *,
+    name: str,
+    colour: str,
+    n_text: bool,
+    width: float = 2,
+    rank: int = 2,
+) -> None:
+    """One mean; the day's n is in the hover, an unfinished day is hollow. ``rank`` is its place in the legend."""
     mean, low, high = (numbers(days[column]) for column in columns)
     x = [str(day) for day in days["day"]]
-    add_band(figure, x, low, high, name=f"{name}, interval", colour=colour)
     rows = zip(x, days["last_day"], mean, low, high, days["n"], days["n_unscored"], days["finished"], strict=True)
     hovers = [
         "<br>".join(
@@ -102,9 +133,10 @@ def _add_line(
         name=name,
         mode="lines+markers",
         connectgaps=False,
-        line={"color": colour, "width": 2},
+        legendrank=rank,
+        line={"color": colour, "width": width},
         marker={
-            "size": [6 if finished else 9 for finished in days["finished"]],
+            "size": [4 + width if finished else 7 + width for finished in days["finished"]],
             "color": colour,
             "symbol": ["circle" if finished else "circle-open" for finished in days["finished"]],
             "line": {"color": colour, "width": [0 if finished else 2 for finished in days["finished"]]},
@@ -124,6 +156,7 @@ def _add_thin_days(figure: go.Figure, days: pd.DataFrame, *, y: float) -> None:
         y=[y] * len(thin),
         name="too few scores for a mean",
         mode="markers",
+        showlegend=False,  # the caption names it
         marker={"symbol": "x-thin", "size": 9, "line": {"width": 2, "color": MUTED}},
         hovertext=[
             f"{day_text(str(day), year=True)}<br>{int(n)} of {int(n + unscored)} graded answers have a score"
@@ -151,10 +184,12 @@ def _alt(days: pd.DataFrame, title: str) -> str:
 def _caption(days: pd.DataFrame, level: float, has_corrected: bool, pooled: int = 1) -> str:
     parts = [f"Bands: {level:.0%} intervals of the mean of {'a day' if pooled == 1 else f'{pooled} days'}"]
     if has_corrected:
-        parts.append("the corrected line takes out the judge's move and has the wider band")
+        parts.append("corrected: as the baseline judge would have scored, with the wider band")
     if not days["finished"].astype(bool).all():
         parts.append("hollow: day not finished")
     graded = (days["n"] + days["n_unscored"]).to_numpy() > 0
+    if (graded & ~days["enough"].to_numpy(dtype=bool)).any():
+        parts.append("cross: too few scores for a mean")
     there = graded.nonzero()[0]
     n_gaps = int((~graded[there[0] : there[-1]]).sum()) if len(there) else 0  # before and after there is no run yet
     if n_gaps:
@@ -163,9 +198,14 @@ def _caption(days: pd.DataFrame, level: float, has_corrected: bool, pooled: int 
     return "; ".join(parts) + "."
 
 
+def is_learnt(findings: Findings) -> bool:
+    """Whether the judge's baseline is known, so that scores can be corrected."""
+    return findings["judge"]["state"] not in ("learning", "no_data")
+
+
 def traffic_title(findings: Findings | None) -> str:
     """The finding of the chart in a few words."""
-    if findings is None or findings["judge"]["state"] in ("learning", "no_data"):
+    if findings is None or not is_learnt(findings):
         return "Raw scores so far; the corrected line starts once the judge's baseline is known"
     judge_moved = findings["judge"]["state"] == "changed"
     assistant = findings["assistant"]
@@ -227,7 +267,8 @@ def plot_segment(
         line={"color": rgba(RAW, 0.8), "width": 1.5, "dash": "dot"},
         hoverinfo="skip",
     )
-    _add_line(figure, days, ("mean", "low", "high"), name=literal(name), colour=CORRECTED, n_text=True)
+    _add_interval(figure, days, _RAW_COLUMNS, name=literal(name), colour=CORRECTED)
+    _add_line(figure, days, _RAW_COLUMNS, name=literal(name), colour=CORRECTED, n_text=True)
     _add_thin_days(figure, days, y=low)
     found = change or {}
     add_change(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evaluator.cli.current import Current, next_step, read_current
-from evaluator.cli.output import bounds, number, put, put_json, put_table, signed
+from evaluator.cli.output import bounds, counted, number, put, put_json, put_table, signed
 from evaluator.cli.target import Target, json_option, target_options
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _judge_row(judge: JudgeFinding) -> list[object]:
         judge["state"].replace("_", " "),
         signed(judge["estimate"]),
         bounds(judge["low"], judge["high"]),
-        f"{judge['n_anchors']} anchors, {judge['n_runs_counted']} runs",
+        f"{counted(judge['n_anchors'], 'anchor')}, {counted(judge['n_runs_counted'], 'run')}",
         _since(judge["since_day"], judge["since_first_day"], judge["since_last_day"]),
         judge["method"] or None,
     ]
@@ -161,7 +161,7 @@ def _since(day: str | None, first: str | None, last: str | None) -> str | None:
 
 
 def _footer(findings: Findings, current: Current) -> str:
-    computed = f"; computed {current.computed_utc[:16]}Z" if current.computed_utc else ""
+    computed = f"; computed {current.computed_utc[:16].replace('T', ' ')} UTC" if current.computed_utc else ""
     level = f"{findings['settings']['level']:.0%} intervals"
     return (
         f"{current.app}, judge setup v{findings['setup']} ({findings['model_asked']}), {findings['first_day']} to"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ipaddress
 import signal
 import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import click
 from click.core import ParameterSource
 
-from evaluator.cli.output import say
+from evaluator.cli.output import one_line, say
 from evaluator.cli.target import Target, target_options
 from evaluator.errors import JudgewatchError
 
@@ -31,8 +33,9 @@ def command(ctx: click.Context, *, target: Target, port: int, address: str, no_b
     from dashboard import launch
 
     db = target.use_db()
-    if not db.exists():
-        say(f"note: there is no database at {db} yet; the page says how to make one")
+    _say_if_unusable(db)
+    if not _is_loopback(address):
+        say(f"warning: the page has no password; whoever reaches {address} from another machine can read all answers")
     named = ctx.get_parameter_source("port") is ParameterSource.COMMANDLINE
     port = choose_port(port, address, named=named)
     say(f"the page is at http://{_shown(address)}:{port} (Ctrl-C ends it)")
@@ -42,6 +45,27 @@ def command(ctx: click.Context, *, target: Target, port: int, address: str, no_b
         code = process.wait()
     if code and code not in _ENDED_BY_SIGNAL:
         raise JudgewatchError(f"the page ended with code {code}; its own messages stand above")
+
+
+def _say_if_unusable(db: Path) -> None:
+    """Tell at once what the page would show: that there is no database, or that it cannot be read."""
+    from evaluator.store.db import open_reader
+
+    if not db.exists():
+        say(f"note: there is no database at {db} yet; the page says how to make one")
+        return
+    try:
+        with open_reader(db):
+            return
+    except JudgewatchError as error:
+        say(f"note: the page cannot show this database: {one_line(error)}")
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:  # a name
+        return address == "localhost"
 
 
 def choose_port(port: int, address: str, *, named: bool) -> int:

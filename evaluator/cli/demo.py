@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from evaluator.cli.output import put, say
+
+if TYPE_CHECKING:
+    from click._termui_impl import ProgressBar
 
 
 @click.command()
@@ -31,17 +37,17 @@ def demo(*, folder: Path, days: int, fresh: bool, no_dashboard: bool, port: int,
     A practice judge on this machine grades a small invented shop's answers over a calendar of 60 days. On one day it
     silently becomes generous; on another the answers in one topic get worse. See whether judgewatch tells them apart.
     """
-    from evaluator.demo import is_demo, remove_demo, run_demo
+    from evaluator.demo import DAYS, is_demo, remove_demo, run_demo
 
     if is_demo(folder):
         if not fresh:
-            say(f"the demo in {folder} is kept as it is; --fresh grades a new one")
+            say(f"the demo in {folder} is kept as it is{_other_length(folder, days)}; --fresh grades a new one")
             if not no_dashboard:
                 _open_page(folder, port, no_browser=no_browser)
             return
         remove_demo(folder)
-    with click.progressbar(length=days, label="Grading the calendar", file=sys.stderr) as bar:
-        report = run_demo(folder, days=days, on_day=lambda _done, _all: bar.update(1))
+    with _progress(days) as on_day:
+        report = run_demo(folder, days=days, on_day=on_day)
     put(
         f"{report.n_scored} answers scored in {report.n_calls} calls and {report.n_runs} runs,"
         f" {report.elapsed_s:.0f} s, all over HTTP on this machine."
@@ -55,9 +61,50 @@ def demo(*, folder: Path, days: int, fresh: bool, no_dashboard: bool, port: int,
         put(f"What really happened: the judge was switched on {report.judge_changed_day};")
     if report.answers_worse_day is not None:
         put(f"answers about {report.worse_topic} got worse on {report.answers_worse_day}.")
+    if days < DAYS:
+        put(_too_short(days))
     put(f"Look closer: judgewatch check --db {folder / 'judgewatch.db'}")
     if not no_dashboard:
         _open_page(folder, port, no_browser=no_browser)
+
+
+@contextmanager
+def _progress(days: int) -> Iterator[Callable[[int, int], None]]:
+    """A bar that appears with the first day that is graded: what is refused before shows none."""
+    with ExitStack() as stack:
+        bars: list[ProgressBar[int]] = []
+
+        def on_day(_done: int, _all: int) -> None:
+            if not bars:
+                bar = click.progressbar(length=days, label="Grading the calendar", file=sys.stderr)
+                bars.append(stack.enter_context(bar))
+            bars[0].update(1)
+
+        yield on_day
+
+
+def _other_length(folder: Path, days: int) -> str:
+    """The length of a kept demo, where it is not the one that was asked for."""
+    from evaluator.demo import DATABASE
+    from evaluator.store import read
+    from evaluator.store.db import open_reader
+
+    with open_reader(folder / DATABASE) as store:
+        n_days = sum(read.counts(store, app)["n_runs"] for app in read.apps(store))
+    return "" if n_days == days else f", a calendar of {n_days} days and not of {days}"
+
+
+def _too_short(days: int) -> str:
+    """What a short calendar leaves out."""
+    from evaluator.demo import ANSWERS_WORSE_IN_RUN, DAYS, JUDGE_CHANGES_IN_RUN
+
+    if days < JUDGE_CHANGES_IN_RUN:
+        left_out = "holds no change"
+    elif days < ANSWERS_WORSE_IN_RUN:
+        left_out = "holds only the judge's change"
+    else:
+        left_out = "may be too short to show both changes"
+    return f"A calendar of {days} days {left_out}; for both it needs at least {DAYS}."
 
 
 def _open_page(folder: Path, port: int, *, no_browser: bool) -> None:

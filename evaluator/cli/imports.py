@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +12,10 @@ from evaluator.cli.output import counted, put, put_json, say
 from evaluator.cli.target import DEFAULT_APP, Target, json_option, target_options
 
 if TYPE_CHECKING:
-    from evaluator.importing import ImportReport, Reading, RejectLog
+    from evaluator.importing import ImportReport, RejectLog
 
 REJECTS_SHOWN = 20
+LINES_NAMED = 20
 _TAGS_SHOWN = 12
 
 
@@ -37,6 +37,7 @@ class _FieldParam(click.ParamType[tuple[str, str]]):
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option("--format", "file_format", type=click.Choice(["jsonl", "csv", "json"]), help="Format, if not as named.")
 @click.option("--field", "fields", multiple=True, type=_FieldParam(), help="Column of a field, like output=reply.")
+@click.option("--encoding", default="utf-8", show_default=True, help="How text is written, like cp1252.")
 @click.option("--time-format", help="How times are written, like '%d/%m/%Y %H:%M'.")
 @click.option("--zone", "naive_zone", help="Zone of times that name none (default: traffic.naive_zone, else UTC).")
 @click.option("--answered-at", help="Time of the answers that have none.")
@@ -56,6 +57,7 @@ def command(
     files: tuple[Path, ...],
     file_format: str | None,
     fields: tuple[tuple[str, str], ...],
+    encoding: str,
     time_format: str | None,
     naive_zone: str | None,
     answered_at: str | None,
@@ -71,9 +73,16 @@ def command(
     missing. Every column that is no known field becomes a tag, to break scores down by.
     """
     from evaluator.clock import SystemClock
-    from evaluator.importing import RejectLog, import_files
+    from evaluator.importing import Reading, RejectLog, import_files
 
-    reading = _reading(target, file_format, dict(fields), naive_zone, time_format, answered_at)
+    reading = Reading(
+        format=file_format,
+        field_map=dict(fields),
+        naive_zone=naive_zone or (target.config.traffic.naive_zone if target.config is not None else "UTC"),
+        time_format=time_format,
+        default_answered_utc=answered_at,
+        encoding=encoding,
+    )
     config = target.config
     with RejectLog() as rejects:
         report = import_files(
@@ -91,32 +100,13 @@ def command(
             rejects.write_to(rejects_path)
         if as_json:
             put_json(_payload(report, rejects, dry_run=dry_run))
-        else:
+        elif report.n_answers or rejects.n:
             _tell(report, target.db, dry_run=dry_run, with_config=config is not None)
         if rejects.n:
-            _tell_rejects(rejects, rejects_path, stored=report.stored, dry_run=dry_run, listed=not as_json)
-    if report.n_rejected and not skip_bad:
+            _tell_rejects(rejects, rejects_path, listed=not as_json)
+        _tell_end(report, skip_bad=skip_bad, dry_run=dry_run)
+    if not report.n_answers or (report.n_rejected and not skip_bad):
         ctx.exit(1)
-
-
-def _reading(
-    target: Target,
-    file_format: str | None,
-    fields: Mapping[str, str],
-    naive_zone: str | None,
-    time_format: str | None,
-    answered_at: str | None,
-) -> Reading:
-    from evaluator.importing import Reading
-
-    configured = target.config.traffic.naive_zone if target.config is not None else "UTC"
-    return Reading(
-        format=file_format,
-        field_map=fields,
-        naive_zone=naive_zone or configured,
-        time_format=time_format,
-        default_answered_utc=answered_at,
-    )
 
 
 def _app(target: Target) -> str:
@@ -166,6 +156,12 @@ def _tell_counts(report: ImportReport, db: Path, *, dry_run: bool) -> None:
     if report.n_versions:
         listed = ", ".join(report.version_ids) + (", ..." if report.n_versions > len(report.version_ids) else "")
         put(f"{counted(report.n_versions, 'answer')} came with another text under a known id, kept beside it: {listed}")
+    if report.n_empty:
+        put(f"{counted(report.n_empty, 'answer')} without any text: kept, and counted as unscored")
+    if report.n_ahead:
+        put(
+            f"note: {counted(report.n_ahead, 'answer')} more than a day in the future; is the zone or the format right?"
+        )
     if report.n_without_time:
         put(
             f"{counted(report.n_without_time, 'answer')} without a time: no day counts them and no run grades them;"
@@ -184,18 +180,58 @@ def _tell_counts(report: ImportReport, db: Path, *, dry_run: bool) -> None:
         put(f"tags, with their number of values: {', '.join(shown)}{more}")
 
 
-def _tell_rejects(rejects: RejectLog, path: Path | None, *, stored: bool, dry_run: bool, listed: bool) -> None:
+def _tell_rejects(rejects: RejectLog, path: Path | None, *, listed: bool) -> None:
     if listed:
-        for row in rejects.rows(most=REJECTS_SHOWN):
-            say(f"{row['file']}, line {row['line']}: {row['reason']}: {row['text_start']}".rstrip(": "))
-        if rejects.n > REJECTS_SHOWN:
-            say(f"... and {rejects.n - REJECTS_SHOWN:,} more" + ("" if path else "; --rejects FILE writes them all"))
+        n_told = 0
+        for (file, reason), group in _grouped(rejects).items():
+            n_told += group.n
+            say(f"{file}, {group.where}: {reason}: {group.text_start}".rstrip(": "))
+        if rejects.n > n_told:
+            say(f"... and {rejects.n - n_told:,} more" + ("" if path else "; --rejects FILE writes them all"))
     if path is not None:
         say(f"all rejected rows are in {path}")
-    if stored:
-        say(f"{counted(rejects.n, 'row')} skipped")
-    elif not dry_run:
+
+
+def _tell_end(report: ImportReport, *, skip_bad: bool, dry_run: bool) -> None:
+    """Say what the rejects, or a lack of answers, meant for the import."""
+    if report.stored and report.n_rejected:
+        say(f"{counted(report.n_rejected, 'row')} skipped")
+    elif not report.n_answers:
+        names = ", ".join(file.path for file in report.files)
+        said = f"none of the {counted(report.n_rows, 'row')} can be used" if report.n_rows else "there is no answer"
+        say(f"error: {said} in {names}; nothing was imported")
+    elif report.n_rejected and not skip_bad and not dry_run:
         say(
-            f"error: {counted(rejects.n, 'row')} cannot be used, so nothing was imported; correct them, or import the"
-            " rest with --skip-bad"
+            f"error: {counted(report.n_rejected, 'row')} cannot be used, so nothing was imported; correct"
+            f" {'it' if report.n_rejected == 1 else 'them'}, or import the rest with --skip-bad"
         )
+
+
+@dataclass(kw_only=True)
+class _Group:
+    """Rejects of one file with one reason: the first lines, how many in all, how the first one starts."""
+
+    lines: list[int]
+    n: int
+    text_start: str
+
+    @property
+    def where(self) -> str:
+        """Their lines in words."""
+        more = f" and {self.n - len(self.lines):,} more" if self.n > len(self.lines) else ""
+        return f"line{'' if self.n == 1 else 's'} {', '.join(map(str, self.lines))}{more}"
+
+
+def _grouped(rejects: RejectLog) -> dict[tuple[str, str], _Group]:
+    """The first groups of rejects, in the order of the files."""
+    groups: dict[tuple[str, str], _Group] = {}
+    for row in rejects.rows():
+        key = row["file"], row["reason"]
+        if key in groups:
+            group = groups[key]
+            group.n += 1
+            if len(group.lines) < LINES_NAMED:
+                group.lines.append(row["line"])
+        elif len(groups) < REJECTS_SHOWN:
+            groups[key] = _Group(lines=[row["line"]], n=1, text_start=row["text_start"])
+    return groups

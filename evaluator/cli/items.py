@@ -10,7 +10,7 @@ import click
 
 from evaluator.cli.current import next_step
 from evaluator.cli.days import parse_day
-from evaluator.cli.output import counted, number, one_line, put, put_json, put_table, usd
+from evaluator.cli.output import counted, number, one_line, put, put_json, put_table, say, usd
 from evaluator.cli.segment_names import Pair, as_filter, segment_option
 from evaluator.cli.target import Target, json_option, target_options
 from evaluator.errors import JudgewatchError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _SHORT_ID = 12
 _EXCERPT = 60
+_OWN_ID_SHOWN = 40  # a longer one would leave no room for the answer
 _COLUMNS = ("item", "day", "score", "answer", "judge's reason")
 
 
@@ -93,12 +94,18 @@ def _step(ruler: Mapping[str, Any]) -> float:
 
 def _cells(row: Mapping[str, Any]) -> Sequence[object]:
     return [
-        row["item_id"][:_SHORT_ID],
+        _shown_id(row),
         row["day"],
         row["unscored_reason"] or number(row["score"]),
         one_line(row["output"], _EXCERPT),
         one_line(row["explanation"], _EXCERPT),
     ]
+
+
+def _shown_id(row: Mapping[str, Any]) -> str:
+    """The id in the user's own system where there is one, else the start of ours; ``items show`` takes either."""
+    own = str(row["external_id"] or "")
+    return own if 0 < len(own) <= _OWN_ID_SHOWN else str(row["item_id"])[:_SHORT_ID]
 
 
 # ---------------------------------------------------------------- one item
@@ -137,8 +144,22 @@ def _find(store: Store, app: str, start: str) -> str:
     if not found:
         raise JudgewatchError(f"app {app!r} has no item {start!r}; `judgewatch items list` shows their ids")
     if len(found) > 1:
+        newest = _newest_version(store, found, start)
+        if newest is not None:
+            return newest
         raise JudgewatchError(f"{start!r} fits several items: {', '.join(found[:2])}, ...; give more of the id")
     return found[0]
+
+
+def _newest_version(store: Store, found: Sequence[str], own_id: str) -> str | None:
+    """The newest of several texts that came under one outside id, the others told; None when they are other items."""
+    rows = [row for row in (read.item(store, item_id) for item_id in found) if row is not None]
+    if not rows or any(row["external_id"] != own_id for row in rows):
+        return None
+    newest, *others = sorted(rows, key=lambda row: -row["version"])
+    named = ", ".join(f"{row['item_id'][:_SHORT_ID]} (version {row['version']})" for row in others)
+    say(f"note: {own_id!r} came with several texts; this is the newest, others are: {named}")
+    return str(newest["item_id"])
 
 
 def _put_item(row: Mapping[str, Any]) -> None:

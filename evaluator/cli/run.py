@@ -13,9 +13,9 @@ import click
 from evaluator.cli.days import parse_day
 from evaluator.cli.output import say
 from evaluator.cli.progress import lines, shown, stoppable
-from evaluator.cli.run_texts import put_preview, put_report, say_spool, summary
+from evaluator.cli.run_texts import put_preview, put_report, say_missing_spool, say_spool, say_waiting, summary
 from evaluator.cli.target import Target, json_option, target_options
-from evaluator.errors import JudgewatchError, UsageError
+from evaluator.errors import UsageError
 
 if TYPE_CHECKING:
     from evaluator.config import Config
@@ -63,8 +63,10 @@ def once(
     """
     from evaluator.clock import SystemClock
     from evaluator.scoring.slot import grade_slot, preview_slot, refresh_analysis
+    from evaluator.scoring.waiting import missing_spool, waiting_answers
 
     config = target.needed_config()
+    say_missing_spool(missing_spool(config))
     clock = SystemClock()
     first_day = parse_day("--since", since)
     choice = asyncio.run(_choose_slot(config, slot_text, first_day, clock.now()))
@@ -89,6 +91,8 @@ def once(
         findings = refresh_analysis(config, report, now=clock.now())
     finally:  # what was graded is told, whatever becomes of the analysis
         put_report(report, findings, config, again=choice.again, as_json=as_json)
+    if report.run.already_finished or (report.spool is not None and report.spool.n_new):
+        say_waiting(waiting_answers(config, ruler_id=report.ruler_id, slot_utc=report.run.slot_utc))
     if not report.finished:
         ctx.exit(1)
 
@@ -107,10 +111,12 @@ async def _watch(config: Config, stop: asyncio.Event, *, quiet: bool) -> None:
     from evaluator.clock import SystemClock
     from evaluator.scoring.setup import schedule_zone
     from evaluator.scoring.slot import check_setup, grade_slot, newest_finished_slot, refresh_analysis
+    from evaluator.scoring.waiting import missing_spool
     from evaluator.scoring.watch import SlotResult, Watcher, sleep_or_stop
 
     clock = SystemClock()
     await check_setup(config, now=clock.now())
+    say_missing_spool(missing_spool(config))
 
     async def grade(slot: datetime) -> SlotResult:
         on_progress = None if quiet else lines()
@@ -136,7 +142,8 @@ def _run_stoppable(work: Callable[[asyncio.Event], Awaitable[_T]]) -> _T:
     try:
         return asyncio.run(stoppable(work))
     except asyncio.CancelledError as error:
-        raise JudgewatchError("ended at once; start it again to go on, what was graded is kept") from error
+        say("ended at once; start it again to go on, what was graded is kept")
+        raise click.exceptions.Exit(1) from error
 
 
 async def _choose_slot(config: Config, slot_text: str | None, since: str | None, now: datetime) -> _Choice:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from evaluator.importing.spooled import SpoolReport
     from evaluator.scoring.closing import RunReport
     from evaluator.scoring.slot import SlotPreview, SlotReport
+    from evaluator.scoring.waiting import Waiting
 
 
 # ---------------------------------------------------------------- before
@@ -38,19 +40,27 @@ def put_preview(preview: SlotPreview, config: Config, *, as_json: bool) -> None:
     if plan.n_older_answers:
         put(older_answers(plan.n_older_answers, config))
     if preview.n_spooled_files:
-        put(f"{counted(preview.n_spooled_files, 'file')} of recorded answers are not fetched yet and not counted here")
+        are = "is" if preview.n_spooled_files == 1 else "are"
+        put(
+            f"{counted(preview.n_spooled_files, 'file')} of recorded answers {are} not fetched yet and not counted here"
+        )
 
 
 def _put_per_day(preview: SlotPreview) -> None:
     anchors, traffic = preview.anchor_calls_a_day, preview.traffic_per_day
     put(f"a day, anchors: {_calls(anchors)}{_at_most(preview.anchors_usd_a_day)}")
+    is_priced = preview.anchors_usd is not None
     if traffic is None:
         put("a day, traffic: no answers to tell it from yet")
+    elif is_priced and preview.usd_per_answer is None:
+        put(f"a day, traffic: {_calls(traffic)}, at a cost that the first answers will tell")
     else:
         put(f"a day, traffic: {_calls(traffic)}{_at_most(preview.traffic_usd_a_day)}")
     per_day = preview.usd_a_day
-    if per_day is None:
-        put("the price of the judge is not known or there are no answers yet, so no total is named")
+    if not is_priced:
+        put("the price of the judge is not known, so no total is named")
+    elif per_day is None:
+        put("there are no answers yet to tell the cost of a day's traffic from, so no total is named")
     else:
         put(f"together at most {usd(per_day)} a day, {usd(per_day * preview.days_per_month)} a month, without retries")
     if preview.usd_per_day is not None:
@@ -104,7 +114,9 @@ def put_report(report: SlotReport, findings: Findings | None, config: Config, *,
         say(older_answers(run.n_older_answers, config))
     if run.already_finished or run.status == "finished":
         return
-    if report.finished:
+    if run.stop_reason == "interrupted" and run.status == "stopped":
+        say(f"the run was stopped; `judgewatch {again}` goes on where it stopped")
+    elif report.finished:
         say(f"note: {run.message}; what is left is not graded, which lowers the sample of those days")
     else:
         say(f"error: the run {'failed' if run.status == 'failed' else 'stopped'}: {run.message}")
@@ -141,9 +153,36 @@ def _report_payload(report: SlotReport, findings: Findings | None) -> dict[str, 
 def older_answers(n: int, config: Config) -> str:
     """The hint about answers that lie before the window of a run."""
     return (
-        f"{counted(n, 'older answer')} (before the last {counted(config.traffic.lookback_days, 'day')} with answers)"
-        " are not graded; `judgewatch run once --since DAY` takes them in"
+        f"{counted(n, 'older answer')} (before the last {counted(config.traffic.lookback_days, 'day')} with answers,"
+        f" traffic.lookback_days) {'is' if n == 1 else 'are'} not graded; `judgewatch run once --since DAY` takes"
+        f" {'it' if n == 1 else 'them'} in"
     )
+
+
+def say_missing_spool(folder: Path | None) -> None:
+    """Tell of a configured folder of recorded answers that is not there; an application may make it later."""
+    if folder is not None:
+        say(f"note: traffic.spool names {folder}, and there is no such folder; record() makes it with its first answer")
+
+
+def say_waiting(waiting: Waiting) -> None:
+    """Tell how many stored answers no run has taken yet, and what they wait for."""
+    if waiting.ended:
+        say(
+            f"{_of_days(waiting.ended)} not taken by a run yet; the next run takes them, or now"
+            f" `judgewatch run once --since {min(waiting.ended)}`"
+        )
+    if waiting.going_on:
+        n = sum(waiting.going_on.values())
+        wait, them = ("waits", "it") if n == 1 else ("wait", "them")
+        ends = "the day has ended" if len(waiting.going_on) == 1 else "the days have ended"
+        say(f"{_of_days(waiting.going_on)} {wait} until {ends}; the next run after that takes {them}")
+
+
+def _of_days(sizes: dict[str, int]) -> str:
+    """Answers with the day or days they are of."""
+    first, last = min(sizes), max(sizes)
+    return f"{counted(sum(sizes.values()), 'answer')} of {first}" + (f" to {last}" if last > first else "")
 
 
 def say_spool(spool: SpoolReport | None) -> None:

@@ -39,7 +39,11 @@ def command(*, target: Target, key: str | None, as_json: bool) -> None:
     rows = [row for row in findings["segments"] if key is None or _keys(row) == _parts(key)]
     if key is not None and not rows:
         known = ", ".join(dict.fromkeys(_key(row) for row in findings["segments"]))
-        raise UsageError(f"--key {key!r} is none of the keys answers are broken down by: {known or 'there are none'}")
+        raise UsageError(
+            f"--key {key!r} is none of the keys answers are broken down by: {known or 'there are none'}"
+            " (`judgewatch segments` lists them); to have it, name it in traffic.segments of judgewatch.toml, like"
+            f' segments = ["{key}"]'
+        )
     if as_json:
         put_json({"app": current.app, "last_days": findings["last_days"], "segments": rows})
     elif rows:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from evaluator.errors import UsageError
-from evaluator.importers.base import ImportedItem, Limits, Reader, Reject, Row, Tally, open_file
+from evaluator.importers.base import UTF8, ImportedItem, Limits, Reader, Reject, Row, Tally, check_encoding, open_file
 from evaluator.importers.csv_table import read_csv
 from evaluator.importers.fields import RowConverter
 from evaluator.importers.json_array import read_json_array
@@ -67,6 +67,7 @@ def read_rows(
     format: str | None = None,  # noqa: A002 - the word of the option that users type
     limits: Limits | None = None,
     tally: Tally | None = None,
+    encoding: str = UTF8,
 ) -> Iterator[Row | Reject]:
     """Yield the rows of a file as they stand there, or a reject in the place of a row that cannot be read.
 
@@ -75,8 +76,9 @@ def read_rows(
         format: A key of ``READERS``; found from the file when None.
         limits: Bounds; the defaults when None.
         tally: Receives the number of blank lines.
+        encoding: How text is written in the file.
     Raises:
-        UsageError: an unknown format.
+        UsageError: an unknown format or encoding.
         DataFileError: the file as a whole cannot be read.
     """
     path = Path(path)
@@ -84,7 +86,7 @@ def read_rows(
     reader = READERS.get(format or detected)
     if reader is None:
         raise UsageError(f"format {format!r} is unknown; formats are {', '.join(READERS)}")
-    return reader(path, limits or Limits(), tally or Tally())
+    return reader(path, limits or Limits(), tally or Tally(), check_encoding(encoding))
 
 
 def iter_items(
@@ -96,6 +98,7 @@ def iter_items(
     time_format: str | None = None,
     default_answered_utc: str | None = None,
     limits: Limits | None = None,
+    encoding: str = UTF8,
 ) -> ItemStream:
     """Read a file of any size: iterate over the result for an ``ImportedItem`` or a ``Reject`` for each row.
 
@@ -109,6 +112,7 @@ def iter_items(
         time_format: As of ``datetime.strptime``, for times that are no ISO times.
         default_answered_utc: The time of rows that have none; None leaves them without a time, marked.
         limits: Bounds; the defaults when None.
+        encoding: How text is written in the file.
     Raises:
         UsageError: a setting that cannot be used.
         DataFileError: the file as a whole cannot be used; also raised at the end of the iteration, when no row had a
@@ -122,7 +126,8 @@ def iter_items(
         limits=limits,
     )
     tally = Tally()
-    return ItemStream(str(path), read_rows(path, format=format, limits=limits, tally=tally), converter, tally)
+    rows = read_rows(path, format=format, limits=limits, tally=tally, encoding=encoding)
+    return ItemStream(str(path), rows, converter, tally)
 
 
 def load_items(
@@ -134,6 +139,7 @@ def load_items(
     time_format: str | None = None,
     default_answered_utc: str | None = None,
     limits: Limits | None = None,
+    encoding: str = UTF8,
 ) -> LoadedFile:
     """Read a whole file into memory; arguments and errors are those of ``iter_items``."""
     stream = iter_items(
@@ -144,6 +150,7 @@ def load_items(
         time_format=time_format,
         default_answered_utc=default_answered_utc,
         limits=limits,
+        encoding=encoding,
     )
     items: list[ImportedItem] = []
     rejects: list[Reject] = []

@@ -5,15 +5,17 @@ What a row means is said in ``fields.py``; this file knows bytes and lines only.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
-from evaluator.errors import DataFileError
+from evaluator.errors import DataFileError, UsageError
 from evaluator.importers.text import excerpt
 from evaluator.records import Item
 
+UTF8 = "utf-8"
 BOM = b"\xef\xbb\xbf"
 _REJECT_EXCERPT = 80
 _FOREIGN_STARTS = (
@@ -87,8 +89,8 @@ class Tally:
 class Reader(Protocol):
     """Reads one format: yields every row, or a reject in its place, in the order of the file."""
 
-    def __call__(self, path: Path, limits: Limits, tally: Tally) -> Iterator[Row | Reject]:
-        """Read the file; a row that cannot be read is a ``Reject``.
+    def __call__(self, path: Path, limits: Limits, tally: Tally, encoding: str) -> Iterator[Row | Reject]:
+        """Read the file; a row that cannot be read is a ``Reject``. ``encoding`` is one of ``check_encoding``.
 
         Raises:
             DataFileError: the file as a whole cannot be read.
@@ -99,7 +101,7 @@ def open_file(path: Path) -> BinaryIO:
     """Open a file of text for reading, past its byte-order mark.
 
     Raises:
-        DataFileError: it cannot be opened, or is no text in UTF-8.
+        DataFileError: it cannot be opened, or is known to be no text that is read line by line.
     """
     try:
         file = path.open("rb")
@@ -132,7 +134,25 @@ def _skip_line(file: BinaryIO) -> None:
             return
 
 
-def bad_utf8(error: UnicodeDecodeError) -> str:
-    """Return the reason of a reject for bytes that are not UTF-8."""
-    byte = error.object[error.start]
-    return f"byte 0x{byte:02x} at position {error.start + 1} of the line is not UTF-8; save the file as UTF-8"
+def check_encoding(name: str) -> str:
+    """Return the name of an encoding that a file can be read in line by line.
+
+    Raises:
+        UsageError: unknown, or one whose line ends are not single bytes.
+    """
+    try:
+        known = codecs.lookup(name).name
+        if known == "utf-8-sig":  # a byte-order mark is skipped anyway
+            return UTF8
+        if "\n".encode(known) != b"\n":
+            raise UsageError(f"encoding {name!r} cannot be read line by line; save the file as UTF-8")
+    except (LookupError, ValueError) as error:
+        raise UsageError(f"encoding {name!r} is unknown; use a name such as utf-8, cp1252 or latin-1") from error
+    return known
+
+
+def bad_bytes(encoding: str) -> str:
+    """Return the reason of a reject for bytes that are no text in that encoding; the same for every row."""
+    if encoding == UTF8:
+        return "not UTF-8; name the file's encoding, like --encoding cp1252, or save the file as UTF-8"
+    return f"no text in the encoding {encoding}"

@@ -22,9 +22,11 @@ FIELD_NAMES: Mapping[str, tuple[str, ...]] = {
     "id": ("item_id", "id", "example_id", "span_id", "trace_id"),
     "conversation_id": ("conversation_id", "session_id", "thread_id"),
     "user_id": ("user_id",),
-    "answered_at": ("answered_at", "timestamp", "created_at", "time"),
+    "answered_at": ("answered_at", "timestamp", "created_at", "time", "answered_utc"),
     "model": ("model",),
 }
+# the first name of a field is the one that documents use: it may stand for the field as well
+_FIELD_OF = {names[0]: field for field, names in FIELD_NAMES.items()} | {field: field for field in FIELD_NAMES}
 NESTED_TAGS = ("tags", "metadata")
 _MAX_COLUMNS = 1000
 
@@ -61,16 +63,21 @@ class ColumnPlanner:
     """Makes the plan for each shape of row, and remembers which columns the file had.
 
     Args:
-        field_map: Field to column, for columns that are named otherwise; an empty column means that there is none.
+        field_map: Field (or the first of its names) to column, for columns that are named otherwise; an empty column
+            means that there is none.
     Raises:
-        UsageError: a field that does not exist.
+        UsageError: a field that does not exist, or one that was named twice.
     """
 
     def __init__(self, field_map: Mapping[str, str] | None = None) -> None:
-        self.named = dict(field_map or {})
-        for field in self.named:
-            if field not in FIELD_NAMES:
-                raise UsageError(f"there is no field {field!r}; fields are {', '.join(FIELD_NAMES)}")
+        self.named: dict[str, str] = {}
+        for name, column in (field_map or {}).items():
+            field = _FIELD_OF.get(name)
+            if field is None:
+                raise UsageError(f"there is no field {name!r}; fields are {', '.join(FIELD_NAMES)}")
+            if field in self.named:
+                raise UsageError(f"the field {field!r} is named twice, for {self.named[field]!r} and {column!r}")
+            self.named[field] = column
         self._wanted = {field: (normal_name(column),) for field, column in self.named.items()}
         self._columns: dict[str, None] = {}
         self._found: set[str] = set()

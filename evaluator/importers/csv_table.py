@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from evaluator.errors import DataFileError
-from evaluator.importers.base import Limits, Reject, Row, Tally, bad_utf8, open_file, physical_lines
+from evaluator.importers.base import Limits, Reject, Row, Tally, bad_bytes, open_file, physical_lines
 
 DELIMITERS = (",", ";", "\t")
 
@@ -20,8 +20,9 @@ DELIMITERS = (",", ";", "\t")
 class _Lines:
     """Feeds decoded lines to the csv module and remembers what was wrong with those of the current record."""
 
-    def __init__(self, lines: Iterator[tuple[int, bytes | None]], limits: Limits) -> None:
+    def __init__(self, lines: Iterator[tuple[int, bytes | None]], limits: Limits, encoding: str) -> None:
         self._lines = lines
+        self._encoding = encoding
         self._limits = limits
         self.line_number = 0
         self.problem = ""
@@ -43,13 +44,13 @@ class _Lines:
             self.problem = f"the line is longer than {self._limits.row_bytes} bytes"
             return "\n"
         try:
-            return line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            self.problem = self.problem or bad_utf8(error)
-            return line.decode("utf-8", "replace")
+            return line.decode(self._encoding)
+        except UnicodeDecodeError:
+            self.problem = self.problem or bad_bytes(self._encoding)
+            return line.decode(self._encoding, "replace")
 
 
-def read_csv(path: Path, limits: Limits, tally: Tally) -> Iterator[Row | Reject]:
+def read_csv(path: Path, limits: Limits, tally: Tally, encoding: str) -> Iterator[Row | Reject]:
     """Read a table with flat memory.
 
     Raises:
@@ -59,9 +60,9 @@ def read_csv(path: Path, limits: Limits, tally: Tally) -> Iterator[Row | Reject]
     csv.field_size_limit(max(csv.field_size_limit(), limits.row_bytes))
     with open_file(path) as file:
         position = file.tell()
-        first = file.readline(limits.row_bytes).decode("utf-8", "replace")
+        first = file.readline(limits.row_bytes).decode(encoding, "replace")
         file.seek(position)
-        lines = _Lines(physical_lines(file, limits.row_bytes), limits)
+        lines = _Lines(physical_lines(file, limits.row_bytes), limits, encoding)
         records = csv.reader(iter(lines), delimiter=sniff_delimiter(first), strict=True)
         header = _read_header(path, records, lines, tally)
         if header is not None:

@@ -11,7 +11,12 @@ from evaluator.importers.base import Limits, Reject, Row, Tally, open_file
 from evaluator.importers.jsonl import json_problem
 
 
-def read_json_array(path: Path, limits: Limits, tally: Tally) -> Iterator[Row | Reject]:  # noqa: ARG001 - no blank lines
+def read_json_array(
+    path: Path,
+    limits: Limits,
+    tally: Tally,  # noqa: ARG001 - no blank lines
+    encoding: str,
+) -> Iterator[Row | Reject]:
     """Read an array of objects.
 
     Raises:
@@ -22,9 +27,9 @@ def read_json_array(path: Path, limits: Limits, tally: Tally) -> Iterator[Row | 
     if len(content) > limits.json_bytes:
         raise DataFileError(f"{path}: a JSON array of more than {limits.json_bytes} bytes; save it as JSON lines")
     try:
-        rows = json.loads(content.decode("utf-8") or "[]", parse_constant=lambda _: None)
+        rows = json.loads(content.decode(encoding) or "[]", parse_constant=lambda _: None)
     except (ValueError, RecursionError) as error:
-        raise DataFileError(f"{path}: {json_problem(error)}") from error
+        raise DataFileError(f"{path}: {json_problem(error, encoding)}") from error
     if not isinstance(rows, list):
         raise DataFileError(f"{path}: holds one JSON value; an array of objects or JSON lines is needed")
     for position, values in enumerate(rows, start=1):

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
+from email.utils import parsedate_to_datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from evaluator.errors import UsageError
@@ -21,6 +22,17 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 _LONGEST_NUMBER = 40
 _UTC_NAME = re.compile(r"(?<=[0-9]) ?(?:UTC|GMT|[Zz])$")
 _SPACED_OFFSET = re.compile(r"(?<=[0-9]) +(?=[+-][0-9]{2}:?[0-9]{2}$)")
+# RFC 2822, as in the headers of mail and of HTTP; its zone is an offset or one of a few names that mean one offset
+_MAIL_TIME = re.compile(
+    r"(?:[A-Za-z]{3}, *)?[0-9]{1,2} [A-Za-z]{3} [0-9]{4} [0-9]{2}:[0-9]{2}(?::[0-9]{2})?"
+    r"(?P<zone> (?:[+-][0-9]{4}|UTC?|GMT|[ECMP][SD]T))?"
+)
+_THREE_NUMBERS = re.compile(
+    r"([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|[0-9]{2})"
+    r"(?P<time>(?P<gap>,? |T)[0-9]{1,2}:[0-9]{2}(?P<seconds>:[0-9]{2})?)?"
+)
+_YEAR_FIRST = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:[Tt ].*)?", re.DOTALL)
+_EXAMPLE = "2026-03-01T09:00:00Z"
 # Nanoseconds of one unit. The plausible years of the four units do not overlap: 2000 to 2100 in seconds is 9.5e8 to
 # 4.1e9, in milliseconds 9.5e11 to 4.1e12, and so on, so a number has one reading or none.
 _UNITS_NS = (1_000_000_000, 1_000_000, 1_000, 1)
@@ -77,7 +89,8 @@ def parse_time(value: object, *, naive_zone: tzinfo, time_format: str | None = N
     """Read one time.
 
     Accepted: ISO-8601 dates and times, with T or a space, with an offset, Z, UTC or GMT; seconds, milliseconds,
-    microseconds or nanoseconds since 1970, as numbers or digits, told apart by their size. Strings are tried with
+    microseconds or nanoseconds since 1970, as numbers or digits, told apart by their size; the form of mail headers
+    (``Thu, 26 Nov 2026 02:13:00 GMT``). Strings are tried with
     ``time_format`` (as of ``datetime.strptime``) first. Without an offset a time is read in ``naive_zone`` and
     marked; a bare date is its midnight there. Where that zone sets its clock back, the earlier of the two instants is
     taken; a time that it skips is read with the offset before the change. Below a millisecond is cut, not rounded.
@@ -124,12 +137,9 @@ def _parse_text(text: str, naive_zone: tzinfo, time_format: str | None) -> Parse
         return _in_utc(moment, naive_zone, text)
     if _NUMBER.fullmatch(text) and len(text) <= _LONGEST_NUMBER:
         return _parse_epoch(Decimal(text), text)
-    moment = _by_iso(text)
+    moment = _by_iso(text) or _by_mail(text)
     if moment is None:
-        raise UnreadableTimeError(
-            f"{_shown(text)} is not an ISO time and may mean several days; "
-            "say how to read it: --time-format '%d/%m/%Y %H:%M'"
-        )
+        raise UnreadableTimeError(f"{_shown(text)} {_why_unreadable(text)}")
     return _in_utc(moment, naive_zone, text)
 
 
@@ -148,6 +158,56 @@ def _by_iso(text: str) -> datetime | None:
         return datetime.fromisoformat(_SPACED_OFFSET.sub("", _UTC_NAME.sub("+00:00", text)))
     except ValueError:
         return None
+
+
+def _by_mail(text: str) -> datetime | None:
+    found = _MAIL_TIME.fullmatch(text)
+    if found is None:
+        return None
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    # the library gives no zone for -0000, which means UTC
+    return moment.replace(tzinfo=UTC) if found["zone"] and moment.tzinfo is None else moment
+
+
+def _why_unreadable(text: str) -> str:
+    """What is wrong with a text that is no time in a known form, and how to mend it."""
+    found = _THREE_NUMBERS.fullmatch(text)
+    if found is not None:
+        return _why_three_numbers(found)
+    dated = _YEAR_FIRST.fullmatch(text)
+    if (
+        not re.search(r"\d", text)
+        or _MAIL_TIME.fullmatch(text)
+        or (dated is not None and not _is_date(*map(int, dated.groups())))
+    ):
+        return f"is no time; write it like {_EXAMPLE}"
+    order = "%Y/%m/%d" if re.match("[0-9]{4}", text) else "%d/%m/%Y"
+    return f"is not a time in a known form, like {_EXAMPLE}; say how it is written, like --time-format '{order} %H:%M'"
+
+
+def _is_date(year: int, month: int, day: int) -> bool:
+    try:
+        datetime(year, month, day, tzinfo=UTC)
+    except ValueError:
+        return False
+    return True
+
+
+def _why_three_numbers(found: re.Match[str]) -> str:
+    """Which format reads a date of three numbers; where day and month may be either, the user has to choose."""
+    first, mark, second = int(found[1]), found[2], int(found[3])
+    orders = [order for order, month in (("dm", second), ("md", first)) if 1 <= month <= 12]
+    if not orders or not 1 <= max(first, second) <= 31:
+        return f"is no time; write it like {_EXAMPLE}"
+    year = "%Y" if len(found[4]) == 4 else "%y"
+    end = "" if not found["time"] else f"{found['gap']}%H:%M" + (":%S" if found["seconds"] else "")
+    formats = [f"'%{order[0]}{mark}%{order[1]}{mark}{year}{end}'" for order in orders]
+    if mark == "." or len(formats) == 1:  # with points the day comes first, wherever it can
+        return f"is not an ISO time; say how to read it: --time-format {formats[0]}"
+    return f"is not an ISO time and may mean two days; say which: --time-format {formats[0]} or {formats[1]}"
 
 
 def _in_utc(moment: datetime, naive_zone: tzinfo, given: object) -> ParsedTime:

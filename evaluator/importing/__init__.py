@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -37,7 +37,11 @@ class ImportReport:
 
     Attributes:
         files: What each file held; empty when one of them could not be read to its end.
-        stored: Whether the answers are in the store; False after a dry run and where rejects kept them out.
+        stored: Whether the answers are in the store; False after a dry run, where rejects kept them out, and where
+            there are none.
+        n_answers: Readable answers of all files.
+        n_empty: Of these, answers without any text; they are kept.
+        n_ahead: Of these, answers of a time more than a day ahead of the clock.
         created: Whether the database was made for it.
         zone: Zone of the store's days.
         n_new, n_known, n_versions: Added; there already; of the added, those under a known id with another text.
@@ -51,6 +55,9 @@ class ImportReport:
     stored: bool
     created: bool
     zone: str
+    n_answers: int
+    n_empty: int
+    n_ahead: int
     n_new: int
     n_known: int
     n_versions: int
@@ -106,7 +113,7 @@ def import_files(
     zone = check_zone(day_zone or "UTC")
     reading = reading or Reading(naive_zone=naive_zone)
     with RejectLog() if rejects is None else nullcontext(rejects) as log:
-        reader = FilesReader(paths, app, reading, log, skip_bad=skip_bad)
+        reader = FilesReader(paths, app, reading, log, skip_bad=skip_bad, now=now)
         if dry_run:
             counts, zone = preview(reader, store_path, app, zone)
             return _report(reader, counts, zone, created=False, stored=False)
@@ -152,6 +159,9 @@ def _report(
         stored=stored,
         created=created,
         zone=zone.key,
+        n_answers=reader.n_answers,
+        n_empty=reader.n_empty,
+        n_ahead=reader.n_ahead,
         n_new=counts.n_new if counts else 0,
         n_known=counts.n_known if counts else 0,
         n_versions=counts.n_versions if counts else 0,
@@ -173,6 +183,7 @@ def _open_or_build(path: Path, zone: str | None) -> Iterator[Store]:
         with open_store(path, zone=zone) as store:
             yield store
         return
+    made = [folder for folder in path.absolute().parents if not folder.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{path.name}.new-{os.getpid()}")
     try:
@@ -182,6 +193,15 @@ def _open_or_build(path: Path, zone: str | None) -> Iterator[Store]:
     finally:
         for suffix in ("", "-wal", "-shm"):
             unfinished.with_name(unfinished.name + suffix).unlink(missing_ok=True)
+        if not path.exists():
+            _remove_empty(made)
+
+
+def _remove_empty(folders: Sequence[Path]) -> None:
+    """Remove folders, innermost first, as far as nobody has put anything into them."""
+    with suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
 
 
 def _put_in_place(unfinished: Path, path: Path) -> None:

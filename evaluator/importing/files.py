@@ -11,19 +11,22 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from zoneinfo import ZoneInfo
 
-from evaluator.clock import day_of, parse_utc
+from evaluator.clock import day_of, parse_utc, utc_text
 from evaluator.errors import DataFileError
 from evaluator.identity import base_item_id
 from evaluator.importers import ItemStream, Reject, iter_items
-from evaluator.records import Item, content_hash
+from evaluator.records import Item, ItemFlag, content_hash
 
 MOST_VALUES = 200  # values of a tag that are told apart, as in the store's choice of segments
 _REJECTS_IN_MEMORY = 1 << 20
+_AHEAD = timedelta(days=1)  # clocks and zones may differ by less
+_SECONDS = len("2026-03-01T09:00:00")
 
 Answer = tuple[str, Item]
 
@@ -37,6 +40,7 @@ class Reading:
     naive_zone: str = "UTC"
     time_format: str | None = None
     default_answered_utc: str | None = None
+    encoding: str = "utf-8"
 
     def stream(self, path: Path) -> ItemStream:
         """Return the rows of a file as items and rejects.
@@ -52,6 +56,7 @@ class Reading:
             field_map=self.field_map,
             time_format=self.time_format,
             default_answered_utc=self.default_answered_utc,
+            encoding=self.encoding,
         )
 
 
@@ -117,13 +122,14 @@ class FilesReader:
         reading: How the files are read.
         rejects: Receives the rows that cannot be used.
         skip_bad: Whether readable rows count although there are rejects.
+        now: Wall clock, to notice times that lie ahead of it.
 
     Raises:
         DataFileError: a file cannot be read.
     """
 
     def __init__(
-        self, paths: Sequence[Path], app: str, reading: Reading, rejects: RejectLog, *, skip_bad: bool
+        self, paths: Sequence[Path], app: str, reading: Reading, rejects: RejectLog, *, skip_bad: bool, now: datetime
     ) -> None:
         self._paths = paths
         self._app = app
@@ -132,7 +138,11 @@ class FilesReader:
         self.skip_bad = skip_bad
         self._hashes = {path: hash_file(path) for path in paths}
         self.files: list[FileReport] = []
+        self.n_answers = 0
+        self.n_empty = 0
+        self.n_ahead = 0
         self.n_without_time = 0
+        self._ahead_of = utc_text(now + _AHEAD)[:_SECONDS]
         self._first: str | None = None
         self._last: str | None = None
         self._tag_rows: dict[str, int] = {}
@@ -154,11 +164,11 @@ class FilesReader:
 
         Raises:
             DataFileError: a file cannot be used, or changed since this reader was made.
-            KeptOutError: at the end, when a reject keeps everything out.
+            KeptOutError: at the end, when a reject keeps everything out, or there is nothing to store.
         """
         for path in self._paths:
             yield from self._answers_of(path)
-        if self.keeps_out:
+        if self.keeps_out or not self.n_answers:
             raise KeptOutError
 
     def _answers_of(self, path: Path) -> Iterator[Answer]:
@@ -183,10 +193,13 @@ class FilesReader:
         )
 
     def _count(self, item: Item) -> None:
+        self.n_answers += 1
+        self.n_empty += ItemFlag.EMPTY_OUTPUT in item.flags
         answered = item.answered_utc
         if answered is None:
             self.n_without_time += 1
         else:
+            self.n_ahead += answered[:_SECONDS] > self._ahead_of
             if self._first is None or answered < self._first:
                 self._first = answered
             if self._last is None or answered > self._last:

@@ -160,9 +160,12 @@ def error_of_value(value: Any) -> ErrorBody:
     code = value.get("code")
     words = frozenset(str(word).strip().casefold() for word in (code, value.get("type")) if word is not None)
     param = value.get("param")
-    named = [str(value.get("message") or "")] + [str(code)] * (isinstance(code, str) and not code.isdigit())
+    message = str(value.get("message") or "").strip()
+    if isinstance(code, str) and not code.isdigit():
+        # without a mark between them the two read as one sentence
+        message = f"{message.rstrip('.:')}: {code}" if message else code
     return ErrorBody(
-        message=excerpt(" ".join(part for part in named if part)),
+        message=excerpt(message),
         words=words,
         param=param if isinstance(param, str) and param else None,
         status=_status_of(code),

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
-from pathlib import Path
+from datetime import datetime
 
 from evaluator.analysis import AnalysisSettings, analyse_and_store
-from evaluator.clock import Clock, day_of, parse_utc
+from evaluator.clock import Clock, parse_utc
 from evaluator.config import Config
 from evaluator.findings import Findings
 from evaluator.freshness import newest_analysis
@@ -23,7 +21,7 @@ from evaluator.scoring.plan import PlanPreview, RunSettings, preview_run
 from evaluator.scoring.runner import run_once
 from evaluator.scoring.schedule import runs_per_year
 from evaluator.scoring.setup import build_judge, run_settings, schedule_zone
-from evaluator.spool import DEFAULT_FOLDER, FOLDER_VARIABLE
+from evaluator.scoring.waiting import spool_path
 from evaluator.store import read
 from evaluator.store.db import open_store
 
@@ -99,17 +97,6 @@ class SlotPreview:
         if self.usd_per_answer is None or self.traffic_per_day is None:
             return None
         return self.usd_per_answer * self.traffic_per_day
-
-
-@dataclass(frozen=True, kw_only=True)
-class Waiting:
-    """Answers that no run of a judge setup has taken yet: number by answered day, days that go on and days that ended.
-
-    Days before the window of a run are not among them.
-    """
-
-    going_on: dict[str, int]
-    ended: dict[str, int]
 
 
 def analysis_settings(config: Config, now: datetime) -> AnalysisSettings:
@@ -312,27 +299,6 @@ def newest_finished_slot(config: Config) -> datetime | None:
     return parse_utc(max(finished)) if finished else None
 
 
-def waiting_answers(config: Config, report: SlotReport) -> Waiting:
-    """Count the answers that are stored and wait for a run after that of the report.
-
-    Raises:
-        StoreError: the database cannot be used.
-    """
-    app = config.app.name
-    with open_store(config.store_path, create=False) as store:
-        slot_day = day_of(parse_utc(report.run.slot_utc), store.zone).isoformat()
-        taken = read.sampled_days(store, app, report.ruler_id)
-        sizes = read.answer_days(store, app)
-    ended_days = [day for day in sizes if day < slot_day]
-    oldest = max(ended_days, default=slot_day)
-    oldest = (date.fromisoformat(oldest) - timedelta(days=config.traffic.lookback_days - 1)).isoformat()
-    left = {day: n for day, n in sorted(sizes.items()) if day >= oldest and day not in taken}
-    return Waiting(
-        going_on={day: n for day, n in left.items() if day >= slot_day},
-        ended={day: n for day, n in left.items() if day < slot_day},
-    )
-
-
 def explain_stop(run: RunReport, config: Config) -> str:
     """Say which setting stands behind the end of a run, where the message does not name it."""
     judge = config.judge
@@ -343,26 +309,3 @@ def explain_stop(run: RunReport, config: Config) -> str:
     if run.stop_reason in _OF_THE_ADDRESS and judge.base_url not in run.message:
         return f"judge.base_url = {judge.base_url!r}: {run.message}"
     return run.message
-
-
-def spool_path(config: Config) -> Path | None:
-    """The folder of recorded answers, where ``record`` puts them unless told otherwise; None when there is none.
-
-    ``traffic.spool``, else the environment variable that ``record`` reads, else its default folder where that stands
-    beside the configuration.
-    """
-    if config.traffic.spool is not None:
-        return config.folder / config.traffic.spool
-    named = os.environ.get(FOLDER_VARIABLE)
-    if named:
-        return Path(named)
-    default = config.folder / DEFAULT_FOLDER
-    return default if default.is_dir() else None
-
-
-def missing_spool(config: Config) -> Path | None:
-    """The folder that ``traffic.spool`` names, if there is no such folder (yet); else None."""
-    if config.traffic.spool is None:
-        return None
-    folder = config.folder / config.traffic.spool
-    return None if folder.is_dir() else folder

@@ -103,26 +103,8 @@ def _commonest_keys(connection: sqlite3.Connection, app: str) -> list[tuple[str,
 def _add_segments(connection: sqlite3.Connection, app: str) -> None:
     """Number the segments that the chosen keys have by now; numbers never change."""
     connection.execute("INSERT OR IGNORE INTO segments (app, key, value) VALUES (?, '', '')", (app,))
-    for row in _segment_keys(connection, app):
-        if row["key2"]:
-            connection.execute(
-                """INSERT OR IGNORE INTO segments (app, key, value, key2, value2)
-                   SELECT DISTINCT i.app, t.key, t.value, u.key, u.value FROM stale_days d
-                   JOIN items i ON i.app = d.app AND i.source = 'traffic' AND i.answered_day = d.day
-                   JOIN item_tags t ON t.item_id = i.item_id AND t.key = ?
-                   JOIN item_tags u ON u.item_id = i.item_id AND u.key = ?
-                   WHERE d.app = ? AND d.source = 'traffic'""",
-                (row["key"], row["key2"], app),
-            )
-        else:
-            connection.execute(
-                """INSERT OR IGNORE INTO segments (app, key, value)
-                   SELECT DISTINCT i.app, t.key, t.value FROM stale_days d
-                   JOIN items i ON i.app = d.app AND i.source = 'traffic' AND i.answered_day = d.day
-                   JOIN item_tags t ON t.item_id = i.item_id AND t.key = ?
-                   WHERE d.app = ? AND d.source = 'traffic'""",
-                (row["key"], app),
-            )
+    connection.execute(_sql("new_segments"), {"app": app})
+    connection.execute(_sql("new_crossed_segments"), {"app": app})
 
 
 def _rebuild_day(connection: sqlite3.Connection, app: str, source: Source, day: str) -> None:

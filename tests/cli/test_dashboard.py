@@ -117,3 +117,24 @@ def test_signal_ends_the_page_and_the_command(number: signal.Signals, free_port:
     out, _ = process.communicate(timeout=30)
     assert process.returncode == 0
     assert f"page got {number.name}" in out
+
+
+def test_file_that_is_no_database_is_said_and_the_page_starts(monkeypatch: pytest.MonkeyPatch, free_port: int) -> None:
+    """Not only in the browser."""
+    Path("x.db").write_text("no database at all, but long enough to be read as one" * 20, encoding="utf-8")
+    monkeypatch.setattr(launch, "command", lambda *_, **__: [sys.executable, "-c", "pass"])
+    result = invoke("dashboard", "--db", "x.db", "--port", str(free_port), "--no-browser")
+    assert result.exit_code == 0
+    assert "note: the page cannot show this database: x.db" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("address", "warned"), [("0.0.0.0", True), ("127.0.0.1", False), ("127.0.0.2", False), ("localhost", False)]
+)
+def test_page_that_others_can_reach_is_warned_of(
+    monkeypatch: pytest.MonkeyPatch, free_port: int, address: str, warned: bool
+) -> None:
+    """There is no password."""
+    monkeypatch.setattr(launch, "command", lambda *_, **__: [sys.executable, "-c", "pass"])
+    result = invoke("dashboard", "--port", str(free_port), "--address", address, "--no-browser")
+    assert ("warning: the page has no password" in result.stderr) is warned

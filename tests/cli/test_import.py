@@ -85,8 +85,8 @@ def test_skip_bad_imports_the_rest(mixed: Path) -> None:
 
 
 def test_twenty_rejects_are_shown_and_all_are_counted() -> None:
-    """A file of another kind must not fill the screen."""
-    Path("bad.jsonl").write_text("nonsense\n" * 50, encoding="utf-8")
+    """A file of another kind must not fill the screen, though no two rows are wrong in the same way."""
+    Path("bad.jsonl").write_text("".join("[" + "1," * n + "x\n" for n in range(50)), encoding="utf-8")
     result = invoke("import", "bad.jsonl")
     assert result.stderr.count("broken JSON") == 20
     assert "... and 30 more; --rejects FILE writes them all" in result.stderr
@@ -237,3 +237,112 @@ def test_file_names_and_texts_cannot_steer_the_terminal() -> None:
     path = Path("a\x1b[31m.jsonl")
     path.write_text('{"output": "x", "\x1b[2J"\n', encoding="utf-8")
     assert "\x1b" not in invoke("import", path).output
+
+
+def test_equal_reasons_share_a_line_with_their_line_numbers() -> None:
+    """Fifty rows of one fault are one fault."""
+    Path("bad.jsonl").write_text("nonsense\n" * 50, encoding="utf-8")
+    lines = [line for line in invoke("import", "bad.jsonl").stderr.splitlines() if "broken JSON" in line]
+    assert len(lines) == 1
+    assert lines[0].startswith("bad.jsonl, lines 1, 2, 3, ")
+    assert ", 20 and 30 more: broken JSON" in lines[0]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.json"])
+def test_encoding_can_be_named_and_is_suggested(name: str) -> None:
+    """A table of an old program is read as it was meant."""
+    text = {"a.jsonl": '{"output": "für"}\n{"output": "ok"}\n', "a.csv": "output\nfür\nok\n"}
+    Path(name).write_bytes(text.get(name, '[{"output": "für"}, {"output": "ok"}]').encode("cp1252"))
+    assert "--encoding cp1252" in invoke("import", name).stderr
+    ok("import", name, "--encoding", "cp1252", "--answered-at", "2026-03-01")
+    with open_reader(DB) as store:
+        assert {row[0] for row in store.connection.execute("SELECT output FROM items")} == {"für", "ok"}
+
+
+@pytest.mark.parametrize(("name", "message"), [("klingon", "is unknown"), ("utf-16", "save the file as UTF-8")])
+def test_encoding_that_cannot_be_used_is_refused(answers: Path, name: str, message: str) -> None:
+    """Named, with the fix."""
+    assert message in refused("import", answers, "--encoding", name, code=64)
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", "id,output\n"])
+def test_file_without_an_answer_fails_in_one_line_and_leaves_nothing(content: str) -> None:
+    """A pipeline that delivers nothing must not look well."""
+    Path("a.csv").write_text(content, encoding="utf-8")
+    result = invoke("import", "a.csv")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "error: there is no answer in a.csv; nothing was imported\n"
+    assert not Path("data").exists()
+
+
+def test_skip_bad_is_not_advised_and_does_not_help_when_nothing_is_left() -> None:
+    """There is no rest to import."""
+    Path("bad.jsonl").write_text("nonsense\n" * 2, encoding="utf-8")
+    for options in ([], ["--skip-bad"]):
+        result = invoke("import", "bad.jsonl", *options)
+        assert result.exit_code == 1
+        assert "error: none of the 2 rows can be used in bad.jsonl; nothing was imported" in result.stderr
+        assert "--skip-bad" not in result.stderr
+    assert not Path("data").exists()
+
+
+def test_nothing_usable_leaves_an_existing_database_as_it_was(answers: Path) -> None:
+    """Also where there is a database already."""
+    ok("import", answers)
+    Path("b.jsonl").write_text("", encoding="utf-8")
+    assert "there is no answer in b.jsonl" in refused("import", "b.jsonl", code=1)
+    assert n_answers() == 6
+
+
+def test_empty_answers_are_kept_and_counted() -> None:
+    """They are part of the traffic, and nobody should wonder where scores are missing."""
+    rows = some_answers(3)
+    rows[0]["output"], rows[1]["output"] = None, ""
+    text = ok("import", write_answers(Path("a.jsonl"), rows))
+    assert "2 answers without any text: kept, and counted as unscored" in text
+    assert n_answers() == 3
+
+
+def test_answers_of_the_future_are_taken_with_a_note() -> None:
+    """More than a day ahead is a wrong zone or format, or a test."""
+    text = ok("import", write_answers(Path("a.jsonl"), some_answers(2, "2099-01-01") + some_answers(1)))
+    assert "note: 2 answers more than a day in the future" in text
+    assert n_answers() == 3
+
+
+def test_named_database_replaces_only_the_path(answers: Path) -> None:
+    """App and zones of the configuration here still count, and no configuration is asked for."""
+    write_config(
+        **{"[traffic]": '[traffic]\nnaive_zone = "Asia/Tokyo"', "[schedule]": '[schedule]\nzone = "Asia/Tokyo"'}
+    )
+    rows = [{**row, "answered_at": "2026-03-02 00:30:00"} for row in some_answers(1)]
+    text = ok("import", write_answers(Path("b.jsonl"), rows), "--db", "other.db")
+    assert "days: 2026-03-02 to 2026-03-02 (Asia/Tokyo)" in text
+    assert "it needs a judgewatch.toml" not in text
+    with open_reader(Path("other.db")) as store:
+        assert store.connection.execute("SELECT app, answered_utc FROM items").fetchall()[0][:] == (
+            "shop",
+            "2026-03-01T15:30:00Z",
+        )
+
+
+def test_documented_names_stand_for_fields() -> None:
+    """The words of the README, not those of the code."""
+    Path("a.csv").write_text("nr,frage,antwort\n1,Offen?,Ja\n", encoding="utf-8")
+    options = ["--field", "item_id=nr", "--field", "inputs=frage", "--field", "outputs=antwort"]
+    ok("import", "a.csv", *options, "--answered-at", "2026-03-01")
+    with open_reader(DB) as store:
+        row = store.connection.execute("SELECT external_id, input, output FROM items").fetchone()
+    assert tuple(row) == ("1", "Offen?", "Ja")
+
+
+def test_field_named_twice_under_two_names_is_refused(answers: Path) -> None:
+    """One of them would silently lose."""
+    line = refused("import", answers, "--field", "id=topic", "--field", "item_id=id", code=64)
+    assert "the field 'id' is named twice" in line
+
+
+def test_answered_utc_is_a_time() -> None:
+    """The name under which exports write it."""
+    rows = [{"output": "x", "answered_utc": "2026-03-01T10:00:00Z"}]
+    assert ok_json("import", write_answers(Path("a.jsonl"), rows))["first_day"] == "2026-03-01"

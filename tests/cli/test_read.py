@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from evaluator.records import UnscoredReason
 from evaluator.store import read
 from evaluator.store.db import open_reader
 from tests.builders import World, answer
-from tests.cli.conftest import CONFIG, invoke, ok, ok_json, refused, write_anchors, write_config
+from tests.cli.conftest import CONFIG, invoke, ok, ok_json, refused, write_anchors, write_answers, write_config
 
 Database = Callable[[str], Path]
 ESCAPES = "\x1b[31mred\x1b]0;title\x07 \u202eevil\x9b"
@@ -147,7 +148,9 @@ def test_items_are_listed_newest_first_with_a_limit(sixty: Path) -> None:
     assert days == sorted(days, reverse=True)
     text = ok("items", "list", "--db", sixty, "--limit", "3")
     assert f"3 of {payload['n']:,} shown" in text
-    assert payload["items"][0]["item_id"][:12] in text
+    own = payload["items"][0]["external_id"]
+    assert text.splitlines()[1].startswith(own)
+    assert ok_json("items", "show", own, "--db", sixty)["item"]["item_id"] == payload["items"][0]["item_id"]
 
 
 def test_items_can_be_filtered(sixty: Path) -> None:
@@ -393,3 +396,34 @@ def test_item_without_a_verdict_says_so(database: Database) -> None:
     payload: dict[str, Any] = ok_json("items", "show", "--db", db, "2026-11-29-3")
     assert payload["verdicts"] == []
     assert ok("items", "show", "--db", db, "2026-11-29-3").endswith("no verdict yet\n")
+
+
+def test_newest_text_of_an_id_is_shown_and_the_others_are_named() -> None:
+    """A corrected answer keeps its id; five versions are more than a look-up returns."""
+    for version in range(1, 6):
+        rows = [{"id": "V-1", "output": f"text {version}", "answered_at": "2026-03-01"}]
+        ok("import", write_answers(Path(f"{version}.jsonl"), rows))
+    result = invoke("items", "show", "V-1", "--db", "data/judgewatch.db")
+    assert result.exit_code == 0
+    assert "text 5" in result.stdout
+    assert "'V-1' came with several texts; this is the newest, others are: " in result.stderr
+    other = result.stderr.split("others are: ")[1].split(" ")[0]
+    assert "text 4" in ok("items", "show", other, "--db", "data/judgewatch.db")
+
+
+def test_key_that_is_not_broken_down_names_the_setting(sixty: Path) -> None:
+    """And how it is written there."""
+    line = refused("segments", "--db", sixty, "--key", "topic * colour", code=64)
+    assert "traffic.segments" in line
+    assert 'segments = ["topic * colour"]' in line
+
+
+def test_named_database_need_not_hold_the_app_configured_here(sixty: Path) -> None:
+    """The database of a demo is looked at from the folder of a product."""
+    write_config()
+    assert ok_json("history", "--db", sixty)["app"] != "shop"
+
+
+def test_time_of_the_analysis_names_its_zone(sixty: Path) -> None:
+    """The days are those of the store, this moment is UTC."""
+    assert re.search(r"computed \d{4}-\d\d-\d\d \d\d:\d\d UTC", ok("check", "--db", sixty))

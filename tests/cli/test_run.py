@@ -126,7 +126,9 @@ def test_other_database_and_app_can_be_named() -> None:
 def test_older_answers_are_hinted_at() -> None:
     """What lies before the window is not silently left out."""
     result = invoke("run", "once", "--slot", SLOT)
-    assert "12 older answers (before the last 3 days with answers) are not graded" in result.stderr
+    assert (
+        "12 older answers (before the last 3 days with answers, traffic.lookback_days) are not graded" in result.stderr
+    )
     assert "`judgewatch run once --since DAY`" in result.stderr
 
 
@@ -364,3 +366,97 @@ def test_time_left_is_told_as_people_say_it(seconds: float, text: str) -> None:
     from evaluator.cli.progress import duration
 
     assert duration(seconds) == text
+
+
+# ---------------------------------------------------------------- what a new user meets
+
+
+PRICE = '[prices."by-words"]\ninput_usd_per_million = 1\noutput_usd_per_million = 2\n'
+
+
+def use_priced_server(*, key: str = "") -> None:
+    """A judge with a price that is never called; its key may be missing."""
+    use_server("http://127.0.0.1:9/v1", key=key, budget="usd_per_day = 5")
+    path = Path("judgewatch.toml")
+    path.write_text(path.read_text("utf-8") + PRICE, encoding="utf-8")
+
+
+def test_dry_run_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is called; the run itself asks for it."""
+    monkeypatch.delenv("SHOP_KEY", raising=False)
+    use_priced_server(key="SHOP_KEY")
+    assert "42 calls, at most $" in ok("run", "once", "--slot", SLOT, "--dry-run")
+    assert "SHOP_KEY is not set" in refused("run", "once", "--slot", SLOT, code=64)
+
+
+def test_dry_run_tells_the_cost_of_a_day_although_no_answer_is_left_to_grade() -> None:
+    """Price and answers are known: the newest day stands for an ordinary one."""
+    use_priced_server()
+    text = ok("run", "once", "--slot", SLOT, "--since", "2026-03-05", "--dry-run")
+    assert "would grade 12 anchors and 0 answers" in text
+    assert "a day, traffic: 10 calls, at most $" in text
+    assert "together at most $" in text
+    assert "unknown" not in text
+
+
+def test_dry_run_says_exactly_what_is_missing() -> None:
+    """A price without answers is not an unknown price."""
+    use_priced_server()
+    text = ok("run", "once", "--slot", SLOT, "--dry-run", "--app", "new")
+    assert "a day, traffic: 10 calls, at a cost that the first answers will tell" in text
+    assert "there are no answers yet to tell the cost of a day's traffic from" in text
+    assert "price" not in text
+
+
+def test_configured_spool_folder_that_is_missing_is_told() -> None:
+    """A note; the run goes on."""
+    result = invoke("run", "once", "--slot", SLOT)
+    assert result.exit_code == 0
+    assert "note: traffic.spool names spool, and there is no such folder" in result.stderr
+    Path("spool").mkdir()
+    assert "traffic.spool" not in invoke("run", "once", "--slot", SLOT).stderr
+
+
+def test_answers_recorded_without_any_setting_are_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The three lines of the README work together."""
+    monkeypatch.delenv("JUDGEWATCH_SPOOL", raising=False)
+    write_config(**{'spool = "spool"\n': ""})
+    assert spool.record(output="one two", input="q")
+    assert "1 file of recorded answers is not fetched yet" in ok("run", "once", "--slot", SLOT, "--dry-run")
+    assert "recorded answers: 1 new, from 1 file" in invoke("run", "once", "--slot", SLOT).stderr
+
+
+def test_answers_of_a_day_that_goes_on_are_said_to_wait() -> None:
+    """Whoever sees none of theirs graded knows when they will be."""
+    ok("run", "once", "--slot", SLOT)
+    ok("import", write_answers(Path("today.jsonl"), some_answers(3, "2026-03-05")))
+    result = invoke("run", "once", "--slot", SLOT)
+    assert "finished already" in result.stdout
+    assert "3 answers of 2026-03-05 wait until the day has ended; the next run after that takes them\n" in result.stderr
+
+
+def test_answers_of_a_day_that_ended_can_be_taken_at_once() -> None:
+    """Imported after the run of their day."""
+    ok("run", "once", "--slot", "2026-03-04T06:00")
+    ok("run", "once", "--slot", "2026-03-06T06:00")
+    ok("import", write_answers(Path("late.jsonl"), some_answers(1, "2026-03-05")))
+    err = invoke("run", "once", "--slot", "2026-03-06T06:00").stderr
+    assert "1 answer of 2026-03-05 not taken by a run yet; the next run takes them" in err
+    assert "`judgewatch run once --since 2026-03-05`" in err
+
+
+def test_one_older_answer_is_told_in_the_singular() -> None:
+    """Words fit their number."""
+    ok("import", write_answers(Path("old.jsonl"), some_answers(1, "2026-02-01")), "--app", "bot")
+    ok("import", write_answers(Path("new.jsonl"), some_answers(2, "2026-03-04")), "--app", "bot")
+    err = invoke("run", "once", "--slot", SLOT, "--app", "bot").stderr
+    assert "1 older answer (before the last 3 days with answers, traffic.lookback_days) is not graded" in err
+
+
+def test_code_of_a_refused_key_stands_apart(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Message and code are two things."""
+    monkeypatch.setenv("SHOP_KEY", "wrong")
+    body = {"error": {"message": "Incorrect API key provided.", "code": "invalid_api_key"}}
+    httpserver.expect_request("/v1/chat/completions").respond_with_json(body, status=401)
+    use_server(httpserver.url_for("/v1"), key="SHOP_KEY")
+    assert "(Incorrect API key provided: invalid_api_key)" in refused("run", "once", "--slot", SLOT, code=1)

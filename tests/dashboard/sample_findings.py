@@ -115,6 +115,7 @@ def _findings(store: Store, setup: dict[str, Any], story: Story) -> Findings:
         "tone": "look",
         "sentences": _sentences(judge, shares),
         "needs_a_look": [f"billing · {lowest['value2']}: {lowest['mean']:.2f}, below the rest (n {lowest['n']})."],
+        "look_segments": [lowest["segment_id"]],
     }
     return cast("Findings", found)
 

@@ -14,7 +14,7 @@ from dashboard.charts.levels import plot_levels
 from dashboard.charts.runs import plot_runs
 from dashboard.charts.segments import SegmentRow, plot_segments
 from dashboard.charts.shares import plot_shares
-from dashboard.charts.traffic import CORRECTED_NAME, plot_segment, plot_traffic, traffic_title
+from dashboard.charts.traffic import CORRECTED_NAME, RAW_NAME, plot_segment, plot_traffic, traffic_title
 from dashboard.charts.verdicts import plot_verdicts
 from tests.dashboard import frames
 from tests.dashboard.frames import spec, trace
@@ -133,6 +133,30 @@ def test_corrected_line_has_a_band_of_its_own() -> None:
     band = trace(figure, f"{CORRECTED_NAME}, interval")
     assert band["y"] == pytest.approx([3.7, 3.8, 4.4, 4.3])
     assert trace(figure, CORRECTED_NAME)["line"]["color"] == base.CORRECTED
+
+
+def test_corrected_band_never_hides_the_raw_line() -> None:
+    """Bands first and faint, then the corrected line, the raw one last and thinner; the legend keeps raw first."""
+    figure = draw(frames.traffic([4.3, 4.4], corrected=[4.3, 4.4])).figure
+    names = [found["name"] for found in spec(figure)["data"]]
+    assert names == [f"{RAW_NAME}, interval", f"{CORRECTED_NAME}, interval", CORRECTED_NAME, RAW_NAME]
+    raw, fixed = trace(figure, RAW_NAME), trace(figure, CORRECTED_NAME)
+    assert raw["line"]["width"] < fixed["line"]["width"]
+    assert raw["legendrank"] < fixed["legendrank"]
+    assert float(trace(figure, names[1])["fillcolor"].rpartition(",")[2].rstrip(")")) < 0.2
+
+
+def test_legend_is_one_line_on_a_phone() -> None:
+    """Two short names; events and thin days are named elsewhere."""
+    thin = {"n": 3, "n_unscored": 9, "mean": np.nan, "low": np.nan, "high": np.nan, "enough": False}
+    days = frames.traffic([4.0, None, 4.1], corrected=[4.0, None, 4.1], changes={1: thin})
+    chart = draw(days, events=[{"day": "2026-11-02", "kind": "deploy", "text": "v2"}])
+    traces = spec(chart.figure)["data"]
+    assert {"event", "too few scores for a mean"} < {found["name"] for found in traces}
+    named = [found["name"] for found in traces if found.get("showlegend", True)]
+    assert sum(map(len, named)) <= 26
+    assert "cross: too few scores" in chart.caption
+    assert "corrected: as the baseline judge would have scored" in chart.caption
 
 
 def test_no_corrected_line_before_there_is_one() -> None:
@@ -348,7 +372,17 @@ def test_shares_are_bars_in_the_colours_of_their_things() -> None:
         "mix of questions +0.02<br>could be zero",
     ]
     assert layout["yaxis"]["autorange"] == "reversed"
-    assert bars["error_x"]["array"] == [pytest.approx(0.09), pytest.approx(0.11), None]
+
+
+def test_intervals_of_shares_are_seen_on_every_bar_and_ground() -> None:
+    """A dark line in a light casing, both over the bars; a share without an interval has none."""
+    figure = plot_shares(frames.shares()).figure
+    assert [found.get("name") for found in spec(figure)["data"]] == [None, "casing", "interval"]
+    casing, line = trace(figure, "casing"), trace(figure, "interval")
+    assert casing["x"] == line["x"] == [0.22, 0.40, None, -0.04, 0.18, None]
+    assert line["y"] == [0, 0, None, 1, 1, None]
+    assert casing["line"]["width"] >= line["line"]["width"] + 2
+    assert (casing["line"]["color"], line["line"]["color"]) == ("#ffffff", "#1f2328")
 
 
 def test_printed_shares_add_up_to_the_printed_change() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import parse_qsl
 
+import pyarrow as pa
 import pytest
 import time_machine
 
@@ -12,7 +13,9 @@ from dashboard import queries
 from dashboard.answer_queries import AnswerList
 from dashboard.answer_view import neighbours
 from dashboard.filters import View
-from dashboard.needs_look import looks
+from dashboard.needs_look import look_sentence, looks
+from dashboard.wording import bounds, change
+from dashboard.wording import day as day_text
 from evaluator.findings import Findings
 from evaluator.records import UnscoredReason
 from tests import builders
@@ -86,7 +89,7 @@ def test_charts_are_trend_anchors_and_shares(page: Page) -> None:
 
 def test_trend_equals_the_stored_analysis(page: Page, stored: Findings) -> None:
     """What the page draws is what `check --json` prints."""
-    raw, fixed = page.trace("raw score"), page.trace("as the baseline judge would have scored")
+    raw, fixed = page.trace("raw score"), page.trace("corrected score")
     drawn = {day: (y, c) for day, y, c in zip(raw["x"], raw["y"], fixed["y"], strict=True) if y is not None}
     known = {day["day"]: (day["mean"], day["corrected"]) for day in stored["days"] if day["mean"] is not None}
     assert drawn.keys() == known.keys()
@@ -101,7 +104,10 @@ def test_needs_a_look_leads_to_segment_and_run(page: Page, stored: Findings) -> 
     assert target.endswith("segments")
     billing = next(s for s in stored["segments"] if (s["value"], s["value2"]) == ("billing", "de"))
     assert query == {"segment": str(billing["segment_id"])}
-    assert stored["needs_a_look"][0] in page.plain
+    assert stored["needs_a_look"][0] not in page.plain  # in short here, whole in the verdict and on the segment's page
+    short = next(text for text in page.plain if text.startswith("billing · de: worse since"))
+    assert f"n {billing['n_after']}." in short
+    assert len(short) < 80
 
 
 def test_judge_that_moved_is_shown_on_anchors_then_and_now(page: Page) -> None:
@@ -144,14 +150,29 @@ def test_every_state_of_the_judge_is_drawn(state: str, name: str, tmp_path: Path
     path = builders.one_day(tmp_path / "a.db")
     nothing = {
         "judge": empty_judge(state), "assistant": empty_quality(state), "segments": [], "shares": None, "days": [],
-        "events": [], "needs_a_look": [], "sentences": [], "headline": "Nothing to say.", "tone": "unknown",
-        "baseline_first_day": None, "baseline_last_day": None,
+        "events": [], "needs_a_look": [], "look_segments": [], "sentences": [],
+        "headline": "Nothing to say.", "tone": "unknown", "baseline_first_day": None, "baseline_last_day": None,
     }  # fmt: skip
     sample_findings.add_bare(path, nothing)
     found = open_page(path, name)
     assert found.errors == []
     if name == "now":
         assert "Nothing to say." in found.headings
+
+
+@pytest.mark.parametrize(("state", "is_drawn"), [("learning", False), ("no_data", False), ("steady", True)])
+def test_corrected_line_is_drawn_once_the_judge_is_known(
+    state: str, is_drawn: bool, stored: Findings, tmp_path: Path, open_page: OpenPage
+) -> None:
+    """The title says that it starts later; an analysis may hold corrected means all the same."""
+    path = builders.sixty_days(tmp_path / "a.db")
+    sample_findings.add_bare(path, {**stored, "judge": {**stored["judge"], "state": state}})
+    found = open_page(path)
+    assert found.errors == []
+    drawn = {trace.get("name") for figure in found.figures for trace in figure["data"]}
+    assert ("corrected score" in drawn) is is_drawn
+    assert ("corrected score, interval" in drawn) is is_drawn
+    assert any(heading.startswith("Raw scores so far") for heading in found.headings) is not is_drawn
 
 
 def empty_judge(state: str) -> dict[str, object]:
@@ -481,15 +502,56 @@ def test_run_under_way_says_how_far_it_is(tmp_path: Path, open_page: OpenPage) -
 # ---------------------------------------------------------------- what needs a look
 
 
-def test_sentence_is_led_to_the_segment_it_begins_with(stored: Findings) -> None:
-    """ "billing" and "billing · de" are two segments; a sentence about neither has no link."""
-    sentences = ["billing: 3.7, low.", "billing · de: 2.9, low.", "The judge is noisy."]
-    changed: Findings = {**stored, "needs_a_look": sentences}
-    found = looks(changed, [], View(app="a"))
+def looked_at(stored: Findings) -> Findings:
+    """An analysis that names two segments and one thing that is no segment."""
     ids = {(s["value"], s["value2"]): s["segment_id"] for s in stored["segments"]}
+    sentences = ["billing: 3.7, low.", "billing · de: 2.9, low.", "The judge is noisy."]
+    return {**stored, "needs_a_look": sentences, "look_segments": [ids["billing", ""], ids["billing", "de"], None]}
+
+
+def test_look_is_led_to_the_segment_it_is_about(stored: Findings) -> None:
+    """ "billing" and "billing · de" are two segments; a sentence about neither stays whole and has no link."""
+    found = looks(looked_at(stored), [], View(app="a"))
+    ids = {(s["value"], s["value2"]): s["segment_id"] for s in stored["segments"]}
+    assert found[2].text == "The judge is noisy."
     assert [look.view.segment for look in found] == [ids["billing", ""], ids["billing", "de"], None]
     assert [look.page for look in found] == ["segments", "segments", ""]
     assert all(look.view.app == "a" for look in found)
+
+
+def test_look_says_segment_size_since_and_n_in_short(stored: Findings) -> None:
+    """At night on a phone: one line each; a segment that fell and one that is below the rest."""
+    found = {look.text.partition(":")[0]: look.text for look in looks(looked_at(stored), [], View())}
+    by_name = {(s["value"], s["value2"]): s for s in stored["segments"]}
+    fell, low = by_name["billing", "de"], by_name["billing", ""]
+    assert found["billing · de"] == (
+        f"billing · de: worse since {day_text(fell['since_day'] or '')}, {change(fell['estimate'])}"
+        f" {bounds(fell['low'], fell['high'])}, n {fell['n_after']}."
+    )
+    assert found["billing"] == (
+        f"billing: below the rest in the last 14 days, {change(low['against_rest'])}"
+        f" {bounds(low['against_rest_low'], low['against_rest_high'])}, n {low['n']}."
+    )
+
+
+def test_table_has_the_minus_of_the_sentences_and_sorts_as_numbers(database: Database, open_page: OpenPage) -> None:
+    """The note says −0.62, so the column beside it says no hyphen."""
+    table = open_page(database("analysed"), "segments").app.dataframe[0]
+    shown = pa.ipc.open_stream(table.proto.arrow_data.styler.display_values).read_pandas()
+    falls = [text for text in shown["change"] if not text.startswith(("+", "0"))]
+    assert falls
+    assert all(text.startswith("−") for text in falls)
+    assert not any("-" in text for column in ("mean", "change", "change, low") for text in shown[column])
+    assert table.value["change"].dtype == "float64"
+
+
+def test_whole_sentence_of_a_segment_stands_on_its_page(
+    stored: Findings, database: Database, open_page: OpenPage
+) -> None:
+    """Where the short one leads."""
+    segment_id = stored["look_segments"][0]
+    assert stored["needs_a_look"][0] in open_page(database("analysed"), "segments", segment=str(segment_id)).plain
+    assert look_sentence(looked_at(stored), 4711) is None
 
 
 def test_finished_run_needs_no_look() -> None:

@@ -11,6 +11,7 @@ import pytest
 from dashboard.app_pages import __path__ as pages_path
 from dashboard.scope import default_period
 from dashboard.segment_rows import finding_in_words, from_findings, from_means, note
+from evaluator.analysis import quality
 from evaluator.findings import Findings, SegmentFinding
 from evaluator.records import StopReason
 
@@ -22,14 +23,16 @@ def a_segment(value: str, mean: float | None = 4.0, **changes: Any) -> SegmentFi
         "n_unscored": 1, "mean": mean, "mean_low": None if mean is None else mean - 0.2,
         "mean_high": None if mean is None else mean + 0.2, "corrected": None, "estimate": 0.01, "low": -0.1,
         "high": 0.1, "against_rest": 0.0, "stands_out": False, "state": "no_change_shown", "direction": None,
-        "since_day": None,
+        "since_day": None, "method": "time-uniform 95 % interval", "n_before": 1_340, "n_after": 476,
     }  # fmt: skip
     return cast("SegmentFinding", fields | changes)
 
 
 def worse(value: str) -> SegmentFinding:
     """One that fell."""
-    return a_segment(value, state="changed", direction="worse", estimate=-0.62, since_day="2026-11-03")
+    return a_segment(
+        value, state="changed", direction="worse", estimate=-0.62, low=-0.8, high=-0.4, since_day="2026-11-03"
+    )
 
 
 def low(value: str, **changes: Any) -> SegmentFinding:
@@ -91,6 +94,58 @@ def test_rows_are_of_one_key_lowest_first_unscored_last() -> None:
     assert [row.name for row in table.drawn] == ["a", "b", "c"]
     assert [row["segment"] for row in table.rows] == ["a", "b", "c"]
     assert table.drawn[2].mean is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"state": "cannot_tell"}, "no change shown: too unsure to tell"),
+        ({"state": "learning", "estimate": None}, "no change known yet: still learning"),
+        ({"state": "no_data", "estimate": None}, "no change known: too few answers"),
+        ({"low": None, "high": None}, "no change shown: no interval yet"),
+        ({"estimate": None}, "no change shown: no interval yet"),
+    ],
+)
+def test_change_that_is_not_known_is_no_number(changes: dict[str, Any], reason: str) -> None:
+    """A part of delivery at −0.51 beside the whole at −0.82 reads as a contradiction; it was only unsure."""
+    found = a_segment("delivery", estimate=-0.51) | cast("SegmentFinding", changes)
+    table = from_findings([found], ("topic", ""), judge_day="2026-11-06")
+    row = table.rows[0]
+    assert [row[name] for name in ("change", "change_low", "change_high", "compares")] == [None] * 4
+    assert row["note"] == reason
+    assert table.drawn[0].note == ""  # no reason to mark it in the chart
+
+
+def test_reason_stands_behind_what_needs_a_look() -> None:
+    """Below the rest, and its change not known."""
+    table = from_findings([low("a", state="cannot_tell")], ("topic", ""))
+    assert table.rows[0]["note"] == "below the rest; no change shown: too unsure to tell"
+    assert table.drawn[0].note == "below the rest"
+
+
+ACROSS = "Student t between days, across the judge's change, with the error of the anchors"
+
+
+@pytest.mark.parametrize(
+    ("found", "judge_day", "expected"),
+    [
+        (a_segment("a"), None, "n 1,340 early, 476 late"),
+        (a_segment("a"), "2026-11-06", "n 1,340 early, 476 late, same judge"),
+        (worse("a"), "2026-11-06", "n 1,340 before, 476 since 3 Nov"),
+        (a_segment("a", method=ACROSS), "2026-11-06", "n 1,340 before, 476 after the judge's change on 6 Nov"),
+        (a_segment("a", method=ACROSS), None, "n 1,340 before, 476 after the judge's change"),
+    ],
+)
+def test_every_change_says_what_it_compares(found: SegmentFinding, judge_day: str | None, expected: str) -> None:
+    """A whole and its parts may be compared over other answers."""
+    row = from_findings([found], ("topic", ""), judge_day=judge_day).rows[0]
+    assert row["compares"] == expected
+    assert row["change"] == found["estimate"]
+
+
+def test_method_across_the_judges_change_is_the_analysis_s_own() -> None:
+    """Renamed there, it would be read here as a comparison under one judge."""
+    assert quality.ACROSS == ACROSS
 
 
 def test_rows_without_an_analysis_come_from_raw_means() -> None:

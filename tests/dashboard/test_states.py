@@ -89,7 +89,7 @@ def test_all_unscored(page: str, database: Database, open_page: OpenPage) -> Non
     if page == "now":
         assert "0% of 10 graded answers have a score" in found.words
         assert "8 timeout, 2 refusal" in found.words
-        assert "judgewatch doctor" in found.words
+        assert "judgewatch run once" in found.words
         assert found.trace("raw score")["y"] == [None]
     if page == "runs":
         assert found.trace("not scored")["y"] == [10]
@@ -214,6 +214,6 @@ def test_first_run_that_failed_says_why(tmp_path: Path, open_page: OpenPage) -> 
         )  # fmt: skip
     found = open_page(path)
     assert "the judge refused the key (401)" in found.words
-    assert "judgewatch doctor" in found.words
+    assert "judgewatch run once" in found.words
     found = open_page(path, "runs")
     assert "The judge refused the key. Check the key and its variable, then run again." in found.words

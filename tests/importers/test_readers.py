@@ -135,13 +135,13 @@ def test_a_mark_crlf_and_blank_lines_are_no_part_of_the_rows(load: Load) -> None
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.csv"])
 def test_bytes_that_are_no_utf8_reject_their_row_alone(load: Load, name: str) -> None:
-    """Both formats alike, with the byte and its place; the rows around it are read."""
+    """Both formats alike, with the fix; the rows around it are read."""
     lines = [b"id,output\n", b"a,Yes.\n", b"b,sp\xe4t\n", b"c,No.\n"]
     if name == "rows.jsonl":
         lines = [ANSWER, ANSWER, b'{"output": "sp\xe4t"}\n', ANSWER]
     loaded = load(*lines, name=name)
     assert loaded.rejects[0].line_number == 3
-    assert "byte 0xe4 at position" in loaded.rejects[0].reason
+    assert "--encoding cp1252" in loaded.rejects[0].reason
     assert "save the file as UTF-8" in loaded.rejects[0].reason
     assert loaded.items[-1].line_number == 4
 
@@ -217,7 +217,11 @@ def test_the_header_is_read_past_a_mark_and_blank_lines(load: Load) -> None:
 
 @pytest.mark.parametrize(
     ("header", "problem"),
-    [(b"id,output,id\n", "'id' occurs twice"), (b'id,"out\n', "header cannot be read"), (b"id,\xff\n", "0xff")],
+    [
+        (b"id,output,id\n", "'id' occurs twice"),
+        (b'id,"out\n', "header cannot be read"),
+        (b"id,\xff\n", "not UTF-8; name the file's encoding"),
+    ],
 )
 def test_a_header_that_cannot_be_used_refuses_the_file(load: Load, header: bytes, problem: str) -> None:
     """Without a header no row means anything."""

@@ -319,18 +319,23 @@ async def test_money_set_aside_yesterday_does_not_come_back_today(
 async def test_portion_granted_across_midnight_is_not_spent_on_the_new_day(
     make_gate: MakeGate, store: Store, clock: SetClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The database answers for yesterday while the clock strikes."""
+    """The database answers for yesterday while the clock strikes and another call already asks for today."""
     take = locks.take_budget
     gate = make_gate(calls_per_day=1)
+    asked_today: list[asyncio.Task[bool]] = []
 
     def strike(*args: Any, **values: Any) -> tuple[float, int]:
         granted = take(*args, **values)
         if clock.instant.day == 28:
             clock.instant += ONE_DAY
+            time.sleep(0.1)
         return granted
 
     monkeypatch.setattr(locks, "take_budget", strike)
-    assert await all_at_once([call(gate, 0, 0) for _ in range(5)]) == 1
+    asyncio.get_running_loop().call_later(0.05, lambda: asked_today.append(asyncio.create_task(call(gate, 0, 0))))
+    made = await call(gate, 0, 0)
+    made_today = await asyncio.wait_for(asked_today[0], 5)
+    assert made + made_today == 1
     assert taken(store)["2026-03-01"] == (0.0, 1)
 
 

@@ -99,6 +99,18 @@ def test_next_slot_is_after_the_moment_it_is_asked_for() -> None:
     assert next_slot("30 2 * * *", BERLIN, within) == utc("2026-10-26T01:30:00")
 
 
+@pytest.mark.parametrize(
+    ("zone", "start"), [("Europe/Berlin", AUTUMN), ("Australia/Lord_Howe", utc("2026-04-03T12:00:00"))]
+)
+@pytest.mark.parametrize("cron", ["*/20 2 * * *", "30 2 * * *", "15,45 1 * * *"])
+def test_next_slot_is_the_same_whenever_it_is_asked_for(zone: str, start: datetime, cron: str) -> None:
+    """Also from within the hour, or half hour, that comes twice."""
+    found = slots(cron, start - timedelta(days=2), 8, ZoneInfo(zone))
+    for step in range(400):
+        moment = start + timedelta(minutes=5 * step, seconds=step)
+        assert next_slot(cron, ZoneInfo(zone), moment) == min(slot for slot in found if slot > moment)
+
+
 def test_leap_day_comes_every_four_years() -> None:
     """The next is far away; a year in which there was none is said."""
     assert next_slot("0 6 29 2 *", BERLIN, utc("2026-01-01T00:00:00")) == utc("2028-02-29T05:00:00")

@@ -196,6 +196,7 @@ def preview(**changes: Any) -> SlotPreview:
     fields: dict[str, Any] = {
         "slot": SLOT, "plan": plan, "anchors_usd": 0.6, "traffic_usd": 1.0, "runs_per_day": 1.0,
         "traffic_per_day": 20.0, "usd_per_day": None, "calls_per_day": None, "n_spooled_files": 0,
+        "usd_per_answer": 0.01,
     }  # fmt: skip
     return SlotPreview(**{**fields, **changes})
 

@@ -7,9 +7,10 @@ SELECT item_id, app, source, external_id, version, input, output, reference, con
 FROM items WHERE item_id = :item_id;
 
 -- name: items_by_id_start(app, start, end)
--- Items whose id, or whose id in the user's own system, begins with some characters.
+-- Items whose id begins with some characters, or whose id in the user's own system is these; newest versions first.
 SELECT item_id, external_id FROM items
-WHERE app = :app AND ((item_id >= :start AND item_id < :end) OR external_id = :start) LIMIT 3;
+WHERE app = :app AND ((item_id >= :start AND item_id < :end) OR external_id = :start)
+ORDER BY version DESC, item_id LIMIT 3;
 
 -- name: item_tags(item_id)
 -- The tags of an item.
