@@ -109,8 +109,12 @@ def _number_taken(n_answers: int, traffic: TrafficConfig) -> int:
 
 
 def _worth_another_try(store: Store, app: str, ruler_id: str, oldest_day: str) -> list[read.Row]:
-    rows = read.to_grade_again(store, app, ruler_id, most_attempts=MOST_RUNS_PER_ITEM, oldest_day=oldest_day)
-    return [row for row in rows if UnscoredReason(row["unscored_reason"]).is_transient]
+    return [
+        row
+        for row in read.to_grade_again(store, app, ruler_id, oldest_day=oldest_day)
+        if UnscoredReason(row["unscored_reason"]).is_transient
+        and read.times_planned(store, app, ruler_id, row["item_id"]) < MOST_RUNS_PER_ITEM
+    ]
 
 
 def _days_before(day: str, n_days: int) -> str:

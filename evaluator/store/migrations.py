@@ -176,8 +176,12 @@ _M002 = (
         reasons_json = (SELECT coalesce(json_group_object(unscored_reason, n), '{}') FROM (
             SELECT v.unscored_reason, count(*) AS n FROM verdicts v
             WHERE v.run_id = runs.run_id AND v.score IS NULL GROUP BY v.unscored_reason))""",
-    # the few verdicts without a score are looked for in every run
-    "CREATE INDEX verdicts_unscored ON verdicts (app, ruler_id, item_id) WHERE score IS NULL",
+    # the few verdicts without a score are looked for in every run, and those of anchors by every analysis
+    "CREATE INDEX verdicts_unscored ON verdicts (app, ruler_id, run_id) WHERE score IS NULL",
+    "CREATE INDEX verdicts_of_anchors ON verdicts (app, ruler_id, criterion, slot_utc, item_id) WHERE slot_utc <> ''",
+    # lists of answers are sorted and filtered by score: these columns are read without their rows
+    "DROP INDEX verdicts_by_item",
+    "CREATE INDEX verdicts_by_item ON verdicts (item_id, ruler_id, score, unscored_reason, run_id)",
     # a score is a fact, and so is the reason given for it: no part of a scored verdict is ever written over
     "DROP TRIGGER verdicts_scores_are_final",
     """CREATE TRIGGER verdicts_scores_are_final BEFORE UPDATE ON verdicts WHEN old.score IS NOT NULL

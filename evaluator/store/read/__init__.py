@@ -34,7 +34,7 @@ from evaluator.store.read.runs import (
     run_slots,
     runs,
 )
-from evaluator.store.read.sampling import answer_days, sampling_order, segment_size, to_grade_again
+from evaluator.store.read.sampling import answer_days, sampling_order, segment_size, times_planned, to_grade_again
 from evaluator.store.read.scores import (
     day_levels,
     day_totals,
@@ -92,6 +92,7 @@ __all__ = [
     "segment_keys",
     "segment_size",
     "segments",
+    "times_planned",
     "to_grade_again",
     "unscored_reasons",
     "verdicts_of_item",

@@ -57,11 +57,15 @@ def list_answers(
     if order not in _ORDERS:
         raise ValueError(f"order {order!r} is none of {', '.join(_ORDERS)}")
     sql, values = _answers_where(app, ruler_id, where)
+    day = _day_column(where.source)
+    # the page is chosen by its few sort columns; only its rows are read with their texts
     rows = store.connection.execute(
         f"""SELECT i.item_id, i.external_id, i.source, i.input, i.output, i.answered_utc, i.answer_model, i.flags,
-                   {_day_column(where.source)} AS day, v.verdict_id, v.run_id, v.score, v.unscored_reason,
-                   v.explanation, v.graded_utc, v.cost_usd
-            {sql} ORDER BY {_ORDERS[order]} LIMIT ? OFFSET ?""",
+                   found.day, v.verdict_id, v.run_id, v.score, v.unscored_reason, v.explanation, v.graded_utc,
+                   v.cost_usd
+            FROM (SELECT v.verdict_id, {day} AS day {sql} ORDER BY {_ORDERS[order]} LIMIT ? OFFSET ?) found
+            JOIN verdicts v ON v.verdict_id = found.verdict_id JOIN items i ON i.item_id = v.item_id
+            ORDER BY {_ORDERS[order]}""",  # noqa: S608 - built from constants
         (*values, most, skip),
     )
     return to_rows(rows)
@@ -69,6 +73,17 @@ def list_answers(
 
 def count_answers(store: Store, *, app: str, ruler_id: str, where: AnswerFilter) -> int:
     """How many answers ``list_answers`` would list without a limit."""
+    if where == AnswerFilter(source=where.source, first_day=where.first_day, last_day=where.last_day):
+        totals = queries().count_in_totals(
+            store.connection,
+            app=app,
+            ruler_id=ruler_id,
+            source=str(where.source),
+            first_day=where.first_day,
+            last_day=where.last_day,
+        )
+        if not totals["n_stale"]:  # while a run goes on, only the rows know
+            return int(totals["n"])
     sql, values = _answers_where(app, ruler_id, where)
     return int(store.connection.execute(f"SELECT count(*) {sql}", values).fetchone()[0])
 
@@ -76,10 +91,10 @@ def count_answers(store: Store, *, app: str, ruler_id: str, where: AnswerFilter)
 def _answers_where(app: str, ruler_id: str, where: AnswerFilter) -> tuple[str, list[Any]]:
     """FROM and WHERE of the answers that pass a filter, with the values for its marks."""
     day = _day_column(where.source)
-    sql = [
-        "FROM items i JOIN verdicts v ON v.item_id = i.item_id AND v.ruler_id = ? JOIN runs r ON r.run_id = v.run_id",
-        f"WHERE i.app = ? AND i.source = ? AND {day} >= ? AND {day} <= ?",
-    ]
+    sql = ["FROM items i JOIN verdicts v ON v.item_id = i.item_id AND v.ruler_id = ?"]
+    if where.source is Source.ANCHOR:
+        sql.append("JOIN runs r ON r.run_id = v.run_id")
+    sql.append(f"WHERE i.app = ? AND i.source = ? AND {day} >= ? AND {day} <= ?")
     values: list[Any] = [ruler_id, app, str(where.source), where.first_day, where.last_day]
     for key, value in _segment_pairs(where.segment):
         sql.append("AND EXISTS (SELECT 1 FROM item_tags t WHERE t.item_id = i.item_id AND t.key = ? AND t.value = ?)")

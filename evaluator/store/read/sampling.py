@@ -30,10 +30,12 @@ def segment_size(store: Store, app: str, day: str, segment: tuple[str, str]) -> 
     return int(found["n"])
 
 
-def to_grade_again(store: Store, app: str, ruler_id: str, *, most_attempts: int, oldest_day: str) -> list[Row]:
-    """Sampled answers without a score: item_id, unscored_reason, inclusion_probability."""
-    return to_rows(
-        queries().to_grade_again(
-            store.connection, app=app, ruler_id=ruler_id, most_attempts=most_attempts, oldest_day=oldest_day
-        )
-    )
+def to_grade_again(store: Store, app: str, ruler_id: str, *, oldest_day: str) -> list[Row]:
+    """Sampled answers of recent days without a score: item_id, unscored_reason, inclusion_probability."""
+    return to_rows(queries().to_grade_again(store.connection, app=app, ruler_id=ruler_id, oldest_day=oldest_day))
+
+
+def times_planned(store: Store, app: str, ruler_id: str, item_id: str) -> int:
+    """In how many runs of a setup an answer was planned."""
+    found = queries().times_planned(store.connection, app=app, ruler_id=ruler_id, item_id=item_id)
+    return int(found["n"])

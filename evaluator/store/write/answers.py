@@ -208,25 +208,29 @@ def _give_missing_times(connection: sqlite3.Connection) -> None:
     )
 
 
+# CROSS JOIN keeps the order: from the staged rows to the items of their ids, never through all items
+_KEEP_NEW_ONLY = """
+DELETE FROM temp.staged WHERE row NOT IN (
+    SELECT min(s.row) FROM temp.staged s CROSS JOIN items i ON i.item_id = s.item_id
+    WHERE i.import_id = ? GROUP BY s.item_id)
+"""
+_CONFLICTS = """
+SELECT s.row, s.item_id, s.content_id, s.external_id FROM temp.staged s
+WHERE s.item_id IN (SELECT i.item_id FROM temp.staged t CROSS JOIN items i ON i.item_id = t.item_id
+                    WHERE i.content_id <> t.content_id)
+   OR s.item_id IN (SELECT item_id FROM temp.staged GROUP BY item_id HAVING count(DISTINCT content_id) > 1)
+ORDER BY s.row
+"""
+
+
 def _keep_new_only(connection: sqlite3.Connection, import_id: str) -> None:
     """Leave those staged rows that became items: not what was there before, and of equal rows the first."""
-    connection.execute(
-        """DELETE FROM temp.staged WHERE row NOT IN (
-               SELECT min(s.row) FROM temp.staged s JOIN items i ON i.item_id = s.item_id
-               WHERE i.import_id = ? GROUP BY s.item_id)""",
-        (import_id,),
-    )
+    connection.execute(_KEEP_NEW_ONLY, (import_id,))
 
 
 def _separate_versions(connection: sqlite3.Connection, app: str) -> list[str]:
     """Give rows that bring another text under a known id an item id of their own; return the outside ids."""
-    conflicts = connection.execute(
-        """SELECT s.row, s.item_id, s.content_id, s.external_id FROM temp.staged s
-           WHERE s.item_id IN (SELECT i.item_id FROM items i JOIN temp.staged t ON t.item_id = i.item_id
-                               WHERE i.content_id <> t.content_id)
-              OR s.item_id IN (SELECT item_id FROM temp.staged GROUP BY item_id HAVING count(DISTINCT content_id) > 1)
-           ORDER BY s.row"""
-    ).fetchall()
+    conflicts = connection.execute(_CONFLICTS).fetchall()
     known: dict[str, dict[str, int]] = {}
     new_ids: list[str] = []
     for conflict in conflicts:

@@ -134,7 +134,7 @@ def give_up_rest(store: Store, run_id: str) -> None:
     with store.transaction() as connection:
         app, ruler_id = connection.execute("SELECT app, ruler_id FROM runs WHERE run_id = ?", (run_id,)).fetchone()
         strata = connection.execute(_STRATA, (run_id,)).fetchall()
-        connection.execute(_DROP_UNTRIED, (run_id,))
+        connection.execute(_DROP_UNTRIED, (run_id, ruler_id))
         for day in sorted({row["day"] for row in strata if row["n_tried"] < row["n_planned"]}):
             of_day = [row for row in strata if row["day"] == day]
             if any(row["n_scored"] for row in of_day):
@@ -154,14 +154,12 @@ _STRATA = """
 SELECT i.answered_day AS day, p.inclusion_probability AS probability, count(*) AS n_planned,
     count(v.verdict_id) AS n_tried, count(v.score) AS n_scored
 FROM planned_items p JOIN items i ON i.item_id = p.item_id JOIN runs r ON r.run_id = p.run_id
-LEFT JOIN verdicts v ON v.item_id = p.item_id AND v.app = r.app AND v.ruler_id = r.ruler_id AND v.slot_utc = ''
-    AND v.repeat = 0
+LEFT JOIN verdicts v ON v.item_id = p.item_id AND v.ruler_id = r.ruler_id AND v.slot_utc = '' AND v.repeat = 0
 WHERE p.run_id = ? AND p.source = 'traffic' GROUP BY i.answered_day, p.inclusion_probability
 """
 _DROP_UNTRIED = """
 DELETE FROM planned_items WHERE run_id = ? AND source = 'traffic' AND NOT EXISTS (
-    SELECT 1 FROM verdicts v JOIN runs r ON r.run_id = planned_items.run_id
-    WHERE v.item_id = planned_items.item_id AND v.app = r.app AND v.ruler_id = r.ruler_id AND v.slot_utc = '')
+    SELECT 1 FROM verdicts v WHERE v.item_id = planned_items.item_id AND v.ruler_id = ? AND v.slot_utc = '')
 """
 _SHRINK = """
 UPDATE planned_items SET inclusion_probability = inclusion_probability * ?

@@ -1,15 +1,12 @@
 -- Anchors: their sets, their names, and every score they were given.
 
 -- name: anchor_scores(app, ruler_id, criterion)
--- Every anchor verdict with its run, for the matrix run x anchor. A failed run is left out. Found by the few anchors
--- and not by the run, whose verdicts on answers may be many.
+-- Every anchor verdict with its run, for the matrix run x anchor. A failed run is left out.
 SELECT r.slot_utc, r.slot_day, r.run_id, v.item_id, v.score
-FROM items i
-JOIN verdicts v ON v.app = i.app AND v.ruler_id = :ruler_id AND v.criterion = :criterion AND v.item_id = i.item_id
-    AND v.repeat = 0
-JOIN runs r ON r.run_id = v.run_id AND r.slot_utc = v.slot_utc
-WHERE i.app = :app AND i.source = 'anchor' AND r.status <> 'failed'
-ORDER BY r.slot_utc, v.item_id;
+FROM verdicts v JOIN runs r ON r.run_id = v.run_id
+WHERE v.app = :app AND v.ruler_id = :ruler_id AND v.criterion = :criterion AND v.slot_utc <> '' AND v.repeat = 0
+    AND r.status <> 'failed'
+ORDER BY v.slot_utc, v.item_id;
 
 -- name: anchor_runs(app, ruler_id)
 -- Every run that planned anchors, in the order of the slots.

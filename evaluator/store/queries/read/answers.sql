@@ -8,9 +8,23 @@ FROM items WHERE item_id = :item_id;
 
 -- name: items_by_id_start(app, start, end)
 -- Items whose id begins with some characters, or whose id in the user's own system is these; newest versions first.
-SELECT item_id, external_id FROM items
-WHERE app = :app AND ((item_id >= :start AND item_id < :end) OR external_id = :start)
-ORDER BY version DESC, item_id LIMIT 3;
+-- Each way has an index of its own; joined by OR neither would be used.
+SELECT f.item_id, f.external_id FROM (
+    SELECT item_id, external_id, version FROM items WHERE app = :app AND external_id = :start
+    UNION
+    SELECT item_id, external_id, version FROM (
+        SELECT item_id, external_id, version, app FROM items WHERE item_id >= :start AND item_id < :end
+        ORDER BY item_id LIMIT 100) s
+    WHERE s.app = :app) f
+ORDER BY f.version DESC, f.item_id LIMIT 3;
+
+-- name: count_in_totals(app, ruler_id, source, first_day, last_day)^
+-- Verdicts of a period by the daily totals, and how many of its days are not up to date in them.
+SELECT coalesce(sum(d.n + d.n_unscored), 0) AS n,
+    (SELECT count(*) FROM stale_days s WHERE s.app = :app AND s.source = :source
+        AND s.day >= :first_day AND s.day <= :last_day) AS n_stale
+FROM daily_scores d JOIN segments s ON s.segment_id = d.segment_id AND s.key = ''
+WHERE d.app = :app AND d.ruler_id = :ruler_id AND d.source = :source AND d.day >= :first_day AND d.day <= :last_day;
 
 -- name: item_tags(item_id)
 -- The tags of an item.

@@ -45,7 +45,7 @@ ORDER BY r.slot_utc;
 -- What a run still has to grade: items without a verdict of this slot, or whose verdict failed in a way that may pass.
 SELECT p.item_id, p.source, p.position, v.unscored_reason
 FROM planned_items p JOIN runs r ON r.run_id = p.run_id
-LEFT JOIN verdicts v ON v.app = r.app AND v.ruler_id = r.ruler_id AND v.item_id = p.item_id AND v.repeat = 0
+LEFT JOIN verdicts v ON v.item_id = p.item_id AND v.ruler_id = r.ruler_id AND v.repeat = 0
     AND v.slot_utc = CASE WHEN p.source = 'anchor' THEN r.slot_utc ELSE '' END
 WHERE p.run_id = :run_id AND v.score IS NULL
 ORDER BY p.position;

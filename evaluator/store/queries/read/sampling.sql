@@ -21,12 +21,18 @@ ORDER BY i.sample_key LIMIT :most;
 SELECT count(*) AS n FROM items i JOIN item_tags t ON t.item_id = i.item_id
 WHERE i.app = :app AND i.source = 'traffic' AND i.answered_day = :day AND t.key = :key AND t.value = :value;
 
--- name: to_grade_again(app, ruler_id, most_attempts, oldest_day)
--- Answers whose verdict failed in a way that may pass, with the probability they were drawn with.
+-- name: to_grade_again(app, ruler_id, oldest_day)
+-- Answers of recent days whose verdict has no score, with the probability they were drawn with. A run grades answers of
+-- days before its own, so only recent runs can hold them.
 SELECT v.item_id, v.unscored_reason, p.inclusion_probability
-FROM verdicts v JOIN items i ON i.item_id = v.item_id
+FROM runs r JOIN verdicts v ON v.app = r.app AND v.ruler_id = r.ruler_id AND v.run_id = r.run_id AND v.score IS NULL
+JOIN items i ON i.item_id = v.item_id
 JOIN planned_items p ON p.run_id = v.run_id AND p.item_id = v.item_id
-WHERE v.app = :app AND v.ruler_id = :ruler_id AND v.slot_utc = '' AND v.score IS NULL AND i.answered_day >= :oldest_day
-    AND (SELECT count(*) FROM runs x JOIN planned_items q ON q.run_id = x.run_id AND q.item_id = v.item_id
-         WHERE x.app = :app AND x.ruler_id = :ruler_id) < :most_attempts
+WHERE r.app = :app AND r.ruler_id = :ruler_id AND r.slot_day >= :oldest_day AND v.slot_utc = ''
+    AND i.answered_day >= :oldest_day
 ORDER BY i.sample_key;
+
+-- name: times_planned(app, ruler_id, item_id)^
+-- In how many runs an answer was planned.
+SELECT count(*) AS n FROM runs r JOIN planned_items p ON p.run_id = r.run_id
+WHERE r.app = :app AND r.ruler_id = :ruler_id AND p.item_id = :item_id;
