@@ -35,8 +35,15 @@ def utc_text(instant: datetime) -> str:
 
 
 def parse_utc(text: str) -> datetime:
-    """Return the instant of a stored text."""
-    return datetime.fromisoformat(text).astimezone(UTC)
+    """Return the instant of a stored text.
+
+    Raises:
+        ValueError: no time, or one without a zone: the machine's own zone is never a guess.
+    """
+    instant = datetime.fromisoformat(text)
+    if instant.tzinfo is None:
+        raise ValueError(f"{text!r} has no zone")
+    return instant.astimezone(UTC)
 
 
 def day_of(instant: datetime, zone: ZoneInfo) -> date:

@@ -56,3 +56,9 @@ def test_system_clock_tells_utc() -> None:
     now = SystemClock().now()
     assert now.tzinfo is UTC
     assert abs(datetime.now(UTC) - now) < timedelta(seconds=5)
+
+
+def test_stored_text_without_a_zone_is_refused() -> None:
+    """It would be read in the zone of whatever machine reads it."""
+    with pytest.raises(ValueError, match=r"'2026-03-01T06:00:00' has no zone"):
+        parse_utc("2026-03-01T06:00:00")

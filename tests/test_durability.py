@@ -147,13 +147,18 @@ def test_stopped_scorer_waits_for_calls_in_flight_and_loses_none(project: Path, 
     assert set(practice.state()["calls_by_text"].values()) == {1}
 
 
-def test_second_scorer_leaves_the_first_alone(project: Path, practice: PracticeJudge) -> None:
-    """Two scorers on one database: one works, the other says so and makes no call."""
+def test_second_scorer_says_so_and_waits(project: Path, practice: PracticeJudge) -> None:
+    """Two scorers on one database: one works; the other waits, finds nothing left to do, and makes no call."""
+    practice.set(latency_ms=250)  # the first one has to be at work for as long as two others need to start
     first = _start_run(project)
     _wait_for_calls(practice, 20)
+    at_once = _judgewatch(project, "run", "once", "--slot", SLOT, "--no-wait")
+    assert at_once.returncode == 1
+    assert "another scorer" in at_once.stderr
     second = _judgewatch(project, "run", "once", "--slot", SLOT)
-    assert second.returncode == 1
-    assert "another scorer" in second.stderr
+    assert second.returncode == 0, second.stderr
+    assert second.stderr.count("another scorer") == 1
+    assert "Waiting for it" in second.stderr
     first.communicate(timeout=DEADLINE_S)
     assert first.returncode == 0
     _assert_each_planned_item_has_one_score(project)

@@ -15,11 +15,14 @@ from evaluator.cli.output import say
 from evaluator.cli.progress import lines, shown, stoppable
 from evaluator.cli.run_texts import put_preview, put_report, say_missing_spool, say_spool, say_waiting, summary
 from evaluator.cli.target import Target, json_option, target_options
-from evaluator.errors import UsageError
+from evaluator.errors import LeaseHeldError, UsageError
 
 if TYPE_CHECKING:
     from evaluator.config import Config
+    from evaluator.scoring.slot import SlotReport
     from evaluator.scoring.watch import SlotResult
+
+LOOK_AGAIN_S = 1.0  # how often a waiting scorer looks whether it is its turn
 
 _T = TypeVar("_T")
 
@@ -42,6 +45,7 @@ def command() -> None:
 @click.option("--slot", "slot_text", metavar="TIME", help="The scheduled instant (default: the last one).")
 @click.option("--since", metavar="DAY", help="Take answers from this day on (default: traffic.lookback_days).")
 @click.option("--dry-run", is_flag=True, help="Show calls and cost; call nothing.")
+@click.option("--no-wait", is_flag=True, help="End at once when another scorer is at work (default: wait for it).")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @target_options
 @json_option
@@ -54,6 +58,7 @@ def once(
     slot_text: str | None,
     since: str | None,
     dry_run: bool,
+    no_wait: bool,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -75,8 +80,9 @@ def once(
         put_preview(preview, config, as_json=as_json)
         return
     with shown(quiet=quiet) as on_progress:
-        report = _run_stoppable(
-            lambda stop: grade_slot(
+
+        def grade(stop: asyncio.Event) -> Awaitable[SlotReport]:
+            return grade_slot(
                 config,
                 slot=choice.slot,
                 clock=clock,
@@ -85,7 +91,8 @@ def once(
                 on_progress=on_progress,
                 stop=stop,
             )
-        )
+
+        report = _run_stoppable(grade if no_wait else lambda stop: _when_free(grade, stop))
     findings = None
     try:
         findings = refresh_analysis(config, report, now=clock.now())
@@ -136,6 +143,23 @@ async def _watch(config: Config, stop: asyncio.Event, *, quiet: bool) -> None:
         log=lambda text: say(f"{clock.now():%Y-%m-%d %H:%M:%S}Z {text}"),
     )
     await watcher.run(last_graded=newest_finished_slot(config))
+
+
+async def _when_free(grade: Callable[[asyncio.Event], Awaitable[_T]], stop: asyncio.Event) -> _T:
+    """Grade as soon as no other scorer is at work; the reader is told once that it is waited for."""
+    from evaluator.scoring.watch import sleep_or_stop
+
+    told = False
+    while True:
+        try:
+            return await grade(stop)
+        except LeaseHeldError as error:
+            if stop.is_set():
+                raise
+            if not told:
+                say(f"{error}. Waiting for it; Ctrl-C gives up")
+            told = True
+            await sleep_or_stop(LOOK_AGAIN_S, stop)
 
 
 def _run_stoppable(work: Callable[[asyncio.Event], Awaitable[_T]]) -> _T:

@@ -300,11 +300,22 @@ def test_run_that_was_cut_off_goes_on(httpserver: HTTPServer) -> None:
 
 
 def test_other_scorer_is_left_alone() -> None:
-    """Its name is told; this one ends with 1."""
+    """Its name is told; with --no-wait this one ends at once, with 1."""
     with open_store(DB) as store:
         now = datetime.now(UTC)
         locks.acquire_lease(store, app="shop", holder="host:7", what="run of today", now=now)
-    assert "another scorer (host:7, run of today)" in refused("run", "once", "--slot", SLOT, code=1)
+    assert "another scorer (host:7, run of today)" in refused("run", "once", "--slot", SLOT, "--no-wait", code=1)
+
+
+def test_scorer_waits_for_another_one() -> None:
+    """A claim that ends by itself is waited for, said once; then the run is graded."""
+    with open_store(DB) as store:
+        almost_over = datetime.now(UTC) - locks.LEASE_TTL + timedelta(seconds=1)
+        locks.acquire_lease(store, app="shop", holder="host:7", what="run of today", now=almost_over)
+    result = invoke("run", "once", "--slot", SLOT)
+    assert result.exit_code == 0
+    assert result.stderr.count("another scorer (host:7, run of today)") == 1
+    assert "42 scored" in result.stdout
 
 
 def test_outcome_is_told_although_the_analysis_fails(monkeypatch: pytest.MonkeyPatch) -> None:
