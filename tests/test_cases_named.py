@@ -1,4 +1,4 @@
-"""Each handed fault case that this milestone covers is named by a test, so that none is lost when tests move."""
+"""Each fault case in tests/cases is named by a test, but for those whose part is not built yet: none is lost."""
 
 from __future__ import annotations
 
