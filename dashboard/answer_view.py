@@ -12,6 +12,7 @@ from dashboard.queries import Row
 from dashboard.scope import Problem, Scope
 from dashboard.wording import count, counted, instant, money, reason
 from dashboard.wording import day as day_text
+from evaluator.judges.prompts import addresses_judge
 
 FIRST_VERDICTS = 3  # an anchor has one for every run; the rest opens on request
 
@@ -50,6 +51,8 @@ def _facts(item: Row, scope: Scope) -> str:
         parts.append(f"by {item['answer_model']}")
     parts += [f"{key}: {value}" for key, value in item["tags"].items()]
     parts += [flag.replace("_", " ") for flag in item["flags"].split(",") if flag]
+    if addresses_judge(item["output"]):
+        parts.append("seems to address the judge")
     return " · ".join(parts) or "no time and no tags known"
 
 

@@ -102,7 +102,8 @@ def _share_tiles(shares: Shares) -> list[Tile]:
             value=number(raw_after),
             change=change(raw),
             arrow=_arrow(raw),
-            help=f"Mean score of {after}, as the judge gave it; the change is against {before}.",
+            help=f"Mean score of {after} (n {shares['n_after']:,}), as the judge gave it; the change is against"
+            f" {before} (n {shares['n_before']:,}). Intervals: the chart of where it comes from.",
         ),
         Tile(
             label="Corrected score",

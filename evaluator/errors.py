@@ -4,11 +4,10 @@
     ├── UsageError                  a setting or an option is wrong                    exit code 64
     │   ├── ConfigError             judgewatch.toml: the key, the value, the fix
     │   └── DataFileError           a rubric, anchor or traffic file: the line, the field, the fix
-    ├── StoreError                  the database cannot be used
-    │   ├── DamagedStoreError       damaged, or no judgewatch database: waiting does not help
-    │   ├── NewerDatabaseError      written by a newer judgewatch
-    │   └── LeaseHeldError          another scorer works on this database
-    └── JudgeStoppedError           the judge cannot answer any item: key, quota, model, address
+    └── StoreError                  the database cannot be used
+        ├── DamagedStoreError       damaged, or no judgewatch database: waiting does not help
+        ├── NewerDatabaseError      written by a newer judgewatch
+        └── LeaseHeldError          another scorer works on this database
 
 A failed grade is not an error: it is a verdict without a score, with a reason (``UnscoredReason``).
 """
@@ -48,7 +47,3 @@ class NewerDatabaseError(StoreError):
 
 class LeaseHeldError(StoreError):
     """Another scorer works on this database."""
-
-
-class JudgeStoppedError(JudgewatchError):
-    """The judge can answer no item until someone acts."""

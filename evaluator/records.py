@@ -104,7 +104,6 @@ class ItemFlag(StrEnum):
     TOOL_CALL = "tool_call"
     EMPTY_INPUT = "empty_input"
     EMPTY_OUTPUT = "empty_output"
-    ADDRESSES_JUDGE = "addresses_judge"
 
 
 @dataclass(frozen=True, kw_only=True)

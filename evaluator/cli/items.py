@@ -163,6 +163,11 @@ def _newest_version(store: Store, found: Sequence[str], own_id: str) -> str | No
 
 
 def _put_item(row: Mapping[str, Any]) -> None:
+    from evaluator.judges.prompts import addresses_judge
+
+    marks = [flag for flag in row["flags"].split(",") if flag]
+    if addresses_judge(row["output"]):
+        marks.append("addresses_judge")
     version = f", version {row['version']}" if row["version"] > 1 else ""
     put(f"item {row['item_id']} ({row['source']}{version})")
     facts = {
@@ -173,7 +178,7 @@ def _put_item(row: Mapping[str, Any]) -> None:
         "conversation": row["conversation_id"],
         "user": row["user_id"],
         "tags": ", ".join(f"{key}={value}" for key, value in row["tags"].items()),
-        "marks": row["flags"],
+        "marks": ", ".join(marks),
     }
     anchor = row["anchor"]
     if anchor is not None:

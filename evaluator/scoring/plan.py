@@ -70,6 +70,7 @@ def preview_run(settings: RunSettings, judge: Judge) -> PlanPreview:
     Raises:
         JudgewatchError: the store cannot be used.
     """
+    check_kind(settings.kind)
     with open_store(settings.store_path, zone=settings.zone) as store:
         existing = read.run_at(store, settings.app, judge.ruler.ruler_id, utc_text(settings.slot))
         if existing is not None:
@@ -108,6 +109,7 @@ def open_run(store: Store, settings: RunSettings, judge: Judge, clock: Clock) ->
     Returns:
         (plan, number of answers before the window, status of a run that is over and None of one that is open now).
     """
+    check_kind(settings.kind)
     now = clock.now()
     ruler = judge.ruler
     slot_utc = utc_text(settings.slot)

@@ -13,6 +13,7 @@ from evaluator.errors import UsageError
 from evaluator.records import Item, StopReason, UnscoredReason
 from evaluator.scoring.budget import Limits
 from evaluator.scoring.plan import check_kind, preview_run
+from evaluator.store.db import open_store
 from tests.builders import ruler
 from tests.scoring.helpers import ScriptedJudge, Shop, by_output
 from tests.store.helpers import anchor
@@ -78,6 +79,16 @@ def test_unknown_kind_is_refused(kind: str) -> None:
     """With the known ones."""
     with pytest.raises(UsageError, match=r"use all, anchors or traffic"):
         check_kind(kind)
+
+
+async def test_run_of_an_unknown_kind_is_refused_before_anything_is_written(shop: Shop) -> None:
+    """The message names the kinds; neither a run nor a plan is left behind."""
+    with pytest.raises(UsageError, match=r"unknown kind of run 'anchor'"):
+        await shop.run(ScriptedJudge(), kind="anchor")
+    with pytest.raises(UsageError, match=r"unknown kind of run 'anchor'"):
+        preview_run(shop.settings(kind="anchor"), ScriptedJudge())
+    with open_store(shop.path) as store:
+        assert store.connection.execute("SELECT count(*) FROM runs").fetchone()[0] == 0
 
 
 # ---------------------------------------------------------------- the plan
