@@ -28,6 +28,20 @@ class Source(StrEnum):
     TRAFFIC = "traffic"
 
 
+class Purpose(StrEnum):
+    """What a run is for. Only scheduled and imported ones enter means, rollups and analyses."""
+
+    SCHEDULED = "scheduled"
+    IMPORTED = "imported"  # scores that someone else's pipeline gave; no call was made
+    RECHECK = "recheck"  # stored scores of one's own judge, graded again
+    PICK = "pick"  # candidates for anchors, graded afresh
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether its verdicts stand aside: under the run's slot, out of every mean."""
+        return self in (Purpose.RECHECK, Purpose.PICK)
+
+
 class UnscoredReason(StrEnum):
     """Why a verdict has no score."""
 
@@ -246,6 +260,7 @@ class Attempt:
     completion_tokens: int | None = None
     cost_usd: float = 0.0
     completion_id: str | None = None
+    completion_created: int | None = None  # Unix seconds, as the server says
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,5 +277,6 @@ class GradeOutcome:
     raw_reply: str = ""
     finish_reason: str | None = None
     prompt_cut: bool = False
+    logprob_score: float | None = None  # expected score under the token probabilities, where the server gives them
     stop: StopReason | None = None
     stop_message: str = ""

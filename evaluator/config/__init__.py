@@ -16,6 +16,7 @@ from evaluator.config.faults import explain_fault
 from evaluator.config.sections import (
     VARIABLE,
     AlarmsConfig,
+    AlertsConfig,
     AnchorsConfig,
     AppConfig,
     BudgetConfig,
@@ -32,6 +33,7 @@ from evaluator.errors import ConfigError
 __all__ = [
     "CONFIG_NAME",
     "AlarmsConfig",
+    "AlertsConfig",
     "AnchorsConfig",
     "AppConfig",
     "BudgetConfig",
@@ -61,6 +63,7 @@ class Config(Section):
     schedule: ScheduleConfig = ScheduleConfig()
     budget: BudgetConfig = BudgetConfig()
     alarms: AlarmsConfig = AlarmsConfig()
+    alerts: AlertsConfig = AlertsConfig()
     prices: dict[str, PriceConfig] = Field(default_factory=dict)
     folder: Annotated[Path, Field(exclude=True)] = Path()
 

@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 import re
-from typing import Literal, Self
+import shlex
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"  # the name of an environment variable
+
+
+def _words(value: object) -> object:
+    """A command written as one line, in its words; a list stays as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return tuple(shlex.split(value))
+    except ValueError as error:
+        raise ValueError(f"this command cannot be read ({error}); write it as a list of its words") from error
+
+
+def _one_or_more(value: object) -> object:
+    """One text as a list of one."""
+    return (value,) if isinstance(value, str) else value
+
+
+Command = Annotated[tuple[str, ...], BeforeValidator(_words), Field(strict=False, min_length=1)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(_one_or_more), Field(strict=False)]
 
 
 class Section(BaseModel):
@@ -23,10 +43,27 @@ class JudgeConfig(Section):
     model: str = Field(pattern=r"\S")
     base_url: str = "https://api.openai.com/v1"
     api_key_env: str = "OPENAI_API_KEY"
+    api_key_command: Command | None = Field(default=None, repr=False)
+    api_key_ttl_s: float = Field(default=600.0, gt=0, le=86_400)
+    azure_deployment: str | None = Field(default=None, pattern=r"\S")
+    azure_api_version: str | None = Field(default=None, pattern=r"\S")
+    proxy: str | None = Field(default=None, repr=False)
+    ca_file: str | None = None
+    gguf: str | None = None
     function: str | None = None
     rubric: str = "general"
-    temperature: float | None = Field(default=0.0, ge=0, le=2)
-    seed: int | None = 7
+    prompt_file: str | None = None
+    score_field: str | None = Field(default=None, pattern=r"\S")
+    score_pattern: str | None = None
+    scale: tuple[float, float] | None = Field(default=None, strict=False)
+    levels: dict[str, float] | None = Field(default=None, min_length=2)
+    criterion: str | None = Field(default=None, pattern=r"\S")
+    # TOML has no word for "leave it out", so one is given
+    temperature: Annotated[float, Field(ge=0, le=2)] | Literal["unset"] | None = None
+    seed: int | Literal["unset"] | None = None
+    output_limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    extra_body: dict[str, Any] = Field(default_factory=dict)
+    logprobs: bool = False
     max_tokens: int = Field(default=700, ge=16, le=100_000)
     timeout_s: float = Field(default=60.0, gt=0, le=3600)
     max_attempts: int = Field(default=4, ge=1, le=10)
@@ -34,7 +71,8 @@ class JudgeConfig(Section):
     concurrency: int = Field(default=8, ge=1, le=512)
     calls_per_minute: float | None = Field(default=None, gt=0)
     output_mode: Literal["auto", "schema", "json", "text"] = "auto"
-    max_prompt_chars: int = Field(default=60_000, ge=1_000)
+    max_prompt_chars: int = Field(default=200_000, ge=1_000)
+    too_long: Literal["unscored", "cut"] = "unscored"
     headers: dict[str, str] = Field(default_factory=dict, repr=False)
     query: dict[str, str] = Field(default_factory=dict, repr=False)
 
@@ -75,6 +113,21 @@ class TrafficConfig(Section):
     naive_zone: str = "UTC"
     spool: str | None = None
     segments: tuple[str, ...] | None = Field(default=None, strict=False)
+    grade: bool = True
+    # where answers come from before each scheduled run
+    files: Texts = ()
+    command: Command | None = None
+    command_timeout_s: float = Field(default=300.0, gt=0, le=86_400)
+    verdicts: Texts = ()
+    fields: dict[str, str] = Field(default_factory=dict)
+    time_format: str | None = None
+    # what is never written down
+    redact: tuple[Literal["email", "phone", "card", "key"], ...] = Field(default=(), strict=False)
+    redact_patterns: dict[str, str] = Field(default_factory=dict)
+    redact_hook: str | None = None
+    store_text: bool = True
+    store_reasons: bool = True
+    item_url: str | None = None
 
     @model_validator(mode="after")
     def _one_rate(self) -> Self:
@@ -143,6 +196,12 @@ class AlarmsConfig(Section):
 
     false_alarms_per_year: float = Field(default=1.0, gt=0, le=365)
     smallest_change: float = Field(default=0.1, gt=0)
+
+
+class AlertsConfig(Section):
+    """``[alerts]``: whom to tell."""
+
+    url: str | None = Field(default=None, repr=False)
 
 
 class PriceConfig(Section):

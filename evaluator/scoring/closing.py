@@ -97,7 +97,8 @@ def close_run(store: Store, plan: RunPlan, tally: RunTally, clock: Clock, *, n_o
     counts = read.run_counts(store, plan.run_id)
     status, message = _status(tally, counts)
     write.finish_run(store, plan.run_id, status=status, stop_reason=tally.stop_reason, message=message, now=clock.now())
-    _note_instrument_change(store, plan)
+    if not plan.purpose.is_aside:
+        _note_instrument_change(store, plan)
     n_planned = counts["n_anchors"] + counts["n_traffic"]
     return RunReport(
         run_id=plan.run_id,

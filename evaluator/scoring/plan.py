@@ -11,7 +11,7 @@ from evaluator.clock import Clock, day_of, utc_text
 from evaluator.config import TrafficConfig
 from evaluator.errors import UsageError
 from evaluator.judges.base import Judge
-from evaluator.records import Anchor, Source, StopReason, UnscoredReason, content_hash
+from evaluator.records import Anchor, Purpose, Source, StopReason, UnscoredReason, content_hash
 from evaluator.scoring.budget import Limits
 from evaluator.scoring.closing import mostly_failed
 from evaluator.scoring.sampler import TrafficSample, draw_traffic
@@ -24,7 +24,8 @@ from evaluator.store.write import PlannedItem, RunPlan
 class RunSettings:
     """All that a run needs to know beside the judge.
 
-    ``kind`` is "all", "anchors" or "traffic"; ``segment_keys`` as in ``rollup.choose_segment_keys``.
+    ``kind`` is "all", "anchors" or "traffic"; ``segment_keys`` as in ``rollup.choose_segment_keys``. A run that stands
+    aside (``purpose``) grades the stored answers ``item_ids`` and nothing else.
     """
 
     store_path: Path
@@ -39,6 +40,8 @@ class RunSettings:
     kind: str = "all"
     since: str | None = None
     segment_keys: Sequence[tuple[str, str]] | None = None
+    purpose: Purpose = Purpose.SCHEDULED
+    item_ids: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,11 +125,35 @@ def open_run(store: Store, settings: RunSettings, judge: Judge, clock: Clock) ->
             return plan, 0, existing["status"]
         write.reopen_run(store, plan.run_id)
         return plan, 0, None
+    if settings.purpose.is_aside:
+        plan = _plan_aside(store, settings, judge)
+        write.begin_run(store, plan, now=now)
+        return replace(plan, items=()), 0, None
     _close_older_runs(store, settings, clock)
     rollup.choose_segment_keys(store, settings.app, settings.segment_keys)
     plan, n_older = _new_plan(store, settings, judge, now)
     write.begin_run(store, plan, now=now)
     return replace(plan, items=()), n_older, None  # from here on the items are read from the store
+
+
+def _plan_aside(store: Store, settings: RunSettings, judge: Judge) -> RunPlan:
+    """Plan a run of answers named one by one, whose verdicts enter no mean."""
+    slot_utc = utc_text(settings.slot)
+    return RunPlan(
+        run_id=content_hash("run", settings.app, judge.ruler.ruler_id, slot_utc),
+        app=settings.app,
+        ruler_id=judge.ruler.ruler_id,
+        anchor_set_id=None,
+        slot_utc=slot_utc,
+        slot_day=day_of(settings.slot, store.zone).isoformat(),
+        kind="traffic",
+        items=tuple(
+            PlannedItem(item_id=item_id, source=Source.TRAFFIC, inclusion_probability=1.0)
+            for item_id in settings.item_ids
+        ),
+        sampled_days=(),
+        purpose=settings.purpose,
+    )
 
 
 def _new_plan(store: Store, settings: RunSettings, judge: Judge, now: datetime) -> tuple[RunPlan, int]:
@@ -170,7 +197,7 @@ def _sample(store: Store, settings: RunSettings, judge: Judge) -> TrafficSample:
 def _plan_of(row: read.Row) -> RunPlan:
     """The stored run as a plan; its items are read from the store, so none are listed."""
     names = ("run_id", "app", "ruler_id", "anchor_set_id", "slot_utc", "slot_day", "kind")
-    return RunPlan(**{name: row[name] for name in names}, items=(), sampled_days=())
+    return RunPlan(**{name: row[name] for name in names}, items=(), sampled_days=(), purpose=Purpose(row["purpose"]))
 
 
 def _close_older_runs(store: Store, settings: RunSettings, clock: Clock) -> None:

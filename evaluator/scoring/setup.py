@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal, TypeVar
 from zoneinfo import ZoneInfo
 
 from evaluator.anchor_sets import load_anchors, load_rubric
@@ -13,6 +14,8 @@ from evaluator.records import Rubric
 from evaluator.scoring.budget import Limits
 from evaluator.scoring.plan import RunSettings
 from evaluator.store.db import open_store
+
+_N = TypeVar("_N", int, float)
 
 
 def build_judge(config: Config) -> tuple[Judge, Rubric]:
@@ -46,8 +49,8 @@ def build_judge(config: Config) -> tuple[Judge, Rubric]:
                 api_key=key,
                 rubric=rubric,
                 fence_secret=salt,
-                temperature=judge.temperature,
-                seed=judge.seed,
+                temperature=_asked(judge.temperature, 0.0),
+                seed=_asked(judge.seed, 7),
                 max_tokens=judge.max_tokens,
                 timeout_s=judge.timeout_s,
                 max_attempts=judge.max_attempts,
@@ -66,6 +69,13 @@ def build_judge(config: Config) -> tuple[Judge, Rubric]:
         ),
         rubric,
     )
+
+
+def _asked(value: _N | Literal["unset"] | None, default: _N) -> _N | None:
+    """A parameter to send; None leaves it out."""
+    if value is None:
+        return default
+    return None if value == "unset" else value
 
 
 def run_settings(

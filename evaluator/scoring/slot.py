@@ -15,7 +15,7 @@ from evaluator.findings import Findings
 from evaluator.freshness import newest_analysis
 from evaluator.importing.spooled import SpoolReport, count_waiting, import_spooled
 from evaluator.judges.base import Judge
-from evaluator.records import Rubric, StopReason
+from evaluator.records import Purpose, Rubric, StopReason
 from evaluator.scoring.closing import Progress, RunReport
 from evaluator.scoring.plan import PlanPreview, RunSettings, preview_run
 from evaluator.scoring.runner import run_once
@@ -295,7 +295,8 @@ def newest_finished_slot(config: Config) -> datetime | None:
         StoreError: the database cannot be used.
     """
     with open_store(config.store_path, zone=config.schedule.zone) as store:
-        finished = [row["slot_utc"] for row in read.runs(store, config.app.name) if row["status"] == "finished"]
+        runs = read.runs(store, config.app.name)
+    finished = [row["slot_utc"] for row in runs if row["status"] == "finished" and row["purpose"] == Purpose.SCHEDULED]
     return parse_utc(max(finished)) if finished else None
 
 

@@ -18,7 +18,8 @@ from evaluator.store import write
 from evaluator.store.db import Store, StoreWarning, open_store
 from evaluator.store.write import GradedItem, RunPlan
 
-BATCH = 100
+MOST_UNSTORED = 100  # outcomes that a kill can lose: those of the queue and those being stored
+BATCH = MOST_UNSTORED // 2
 FLUSH_EVERY_S = 0.5
 TRY_AGAIN_FOR_S = 600.0
 TRY_AGAIN_EVERY_S = 1.0

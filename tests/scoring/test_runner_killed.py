@@ -22,7 +22,7 @@ from evaluator.scoring.budget import Limits
 from evaluator.scoring.closing import RunReport
 from evaluator.scoring.lease import HEARTBEAT_S
 from evaluator.scoring.runner import run_once
-from evaluator.scoring.writer import BATCH
+from evaluator.scoring.writer import MOST_UNSTORED
 from evaluator.store import locks
 from tests.builders import rubric
 from tests.scoring.helpers import Shop
@@ -89,7 +89,7 @@ async def test_killed_scorer_leaves_each_item_one_verdict(shop: Shop, practice: 
     assert verdicts == [{"n": N_ANSWERS + 4, "items": N_ANSWERS + 4}]
     after = practice.state()
     n_repeated = after["calls"] - before["calls"] - (N_ANSWERS + 4)
-    assert 0 <= n_repeated <= IN_FLIGHT + BATCH
+    assert 0 <= n_repeated <= IN_FLIGHT + MOST_UNSTORED
     counts = {text: n - before["calls_by_text"].get(text, 0) for text, n in after["calls_by_text"].items()}
     assert max(counts.values()) <= 2
     assert shop.query("PRAGMA integrity_check") == [{"integrity_check": "ok"}]

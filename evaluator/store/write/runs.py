@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from evaluator.clock import utc_text
-from evaluator.records import Source, StopReason
+from evaluator.records import Purpose, Source, StopReason
 from evaluator.store import rollup
 from evaluator.store.db import Store
 from evaluator.store.read.runs import count_run
@@ -45,6 +45,7 @@ class RunPlan:
     kind: str
     items: tuple[PlannedItem, ...]
     sampled_days: tuple[SampledDay, ...]
+    purpose: Purpose = Purpose.SCHEDULED
 
 
 def begin_run(store: Store, plan: RunPlan, *, now: datetime) -> None:
@@ -53,10 +54,10 @@ def begin_run(store: Store, plan: RunPlan, *, now: datetime) -> None:
     with store.transaction() as connection:
         connection.execute(
             "INSERT INTO runs (run_id, app, ruler_id, anchor_set_id, slot_utc, slot_day, kind, status, started_utc,"
-            " n_anchors, n_traffic) VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?)",
+            " n_anchors, n_traffic, purpose) VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?)",
             (
                 plan.run_id, plan.app, plan.ruler_id, plan.anchor_set_id, plan.slot_utc, plan.slot_day, plan.kind,
-                utc_text(now), n_anchors, len(plan.items) - n_anchors,
+                utc_text(now), n_anchors, len(plan.items) - n_anchors, plan.purpose,
             ),
         )  # fmt: skip
         connection.executemany(

@@ -56,13 +56,13 @@ def _save_attempts(
 ) -> None:
     connection.executemany(
         "INSERT INTO attempts (run_id, item_id, ruler_id, criterion, repeat, started_utc, duration_ms, http_status,"
-        " reason, message, prompt_tokens, completion_tokens, cost_usd, completion_id, instrument_id)"
-        " VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " reason, message, prompt_tokens, completion_tokens, cost_usd, completion_id, completion_created,"
+        " instrument_id) VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
                 plan.run_id, item.item_id, plan.ruler_id, criterion, attempt.started_utc, attempt.duration_ms,
                 attempt.http_status, attempt.reason, attempt.message, attempt.prompt_tokens, attempt.completion_tokens,
-                attempt.cost_usd, attempt.completion_id, instrument_id,
+                attempt.cost_usd, attempt.completion_id, attempt.completion_created, instrument_id,
             )
             for attempt in item.outcome.attempts
         ],
@@ -74,14 +74,15 @@ MOST_POINTS, MOST_POINT_CHARS = 30, 2_000
 
 _SAVE_VERDICT = """
 INSERT INTO verdicts (app, ruler_id, criterion, item_id, repeat, slot_utc, run_id, score, unscored_reason, explanation,
-    strengths_json, weaknesses_json, thinking, raw_reply, detail, finish_reason, prompt_cut, instrument_id, latency_ms,
-    prompt_tokens, completion_tokens, cost_usd, graded_utc)
-VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    strengths_json, weaknesses_json, thinking, raw_reply, detail, finish_reason, prompt_cut, logprob_score,
+    instrument_id, latency_ms, prompt_tokens, completion_tokens, cost_usd, graded_utc)
+VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (app, ruler_id, criterion, item_id, repeat, slot_utc) DO UPDATE SET
     run_id = excluded.run_id, score = excluded.score, unscored_reason = excluded.unscored_reason,
     explanation = excluded.explanation, strengths_json = excluded.strengths_json,
     weaknesses_json = excluded.weaknesses_json, thinking = excluded.thinking, raw_reply = excluded.raw_reply,
     detail = excluded.detail, finish_reason = excluded.finish_reason, prompt_cut = excluded.prompt_cut,
+    logprob_score = excluded.logprob_score,
     instrument_id = excluded.instrument_id, latency_ms = excluded.latency_ms, prompt_tokens = excluded.prompt_tokens,
     completion_tokens = excluded.completion_tokens, cost_usd = excluded.cost_usd, graded_utc = excluded.graded_utc
 WHERE verdicts.score IS NULL
@@ -99,11 +100,11 @@ def _save_verdict(
         _SAVE_VERDICT,
         (
             plan.app, plan.ruler_id, criterion, item.item_id,
-            plan.slot_utc if item.source is Source.ANCHOR else "", plan.run_id,
+            plan.slot_utc if item.source is Source.ANCHOR or plan.purpose.is_aside else "", plan.run_id,
             verdict.score, verdict.unscored_reason, bounded(verdict.explanation), dump(_points(verdict.strengths)),
             dump(_points(verdict.weaknesses)), bounded(verdict.thinking), bounded(outcome.raw_reply),
-            bounded(verdict.detail), outcome.finish_reason, int(outcome.prompt_cut), instrument_id,
-            last.duration_ms if last else None, last.prompt_tokens if last else None,
+            bounded(verdict.detail), outcome.finish_reason, int(outcome.prompt_cut), outcome.logprob_score,
+            instrument_id, last.duration_ms if last else None, last.prompt_tokens if last else None,
             last.completion_tokens if last else None, sum(attempt.cost_usd for attempt in outcome.attempts),
             item.graded_utc,
         ),

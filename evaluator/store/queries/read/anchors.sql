@@ -1,11 +1,12 @@
 -- Anchors: their sets, their names, and every score they were given.
 
 -- name: anchor_scores(app, ruler_id, criterion)
--- Every anchor verdict with its run, for the matrix run x anchor. A failed run is left out.
+-- Every anchor verdict with its run, for the matrix run x anchor. A failed run, and one that does not count, is left
+-- out.
 SELECT r.slot_utc, r.slot_day, r.run_id, v.item_id, v.score
 FROM verdicts v JOIN runs r ON r.run_id = v.run_id
 WHERE v.app = :app AND v.ruler_id = :ruler_id AND v.criterion = :criterion AND v.slot_utc <> '' AND v.repeat = 0
-    AND r.status <> 'failed'
+    AND r.status <> 'failed' AND r.purpose = 'scheduled' AND r.not_counted = ''
 ORDER BY v.slot_utc, v.item_id;
 
 -- name: anchor_runs(app, ruler_id)

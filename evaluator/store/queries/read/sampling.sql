@@ -35,4 +35,4 @@ ORDER BY i.sample_key;
 -- name: times_planned(app, ruler_id, item_id)^
 -- In how many runs an answer was planned.
 SELECT count(*) AS n FROM runs r JOIN planned_items p ON p.run_id = r.run_id
-WHERE r.app = :app AND r.ruler_id = :ruler_id AND p.item_id = :item_id;
+WHERE r.app = :app AND r.ruler_id = :ruler_id AND r.purpose = 'scheduled' AND p.item_id = :item_id;

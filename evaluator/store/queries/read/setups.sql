@@ -9,10 +9,14 @@ ORDER BY app;
 -- The app's judge setups in the order of their first use, with the days they were used on.
 SELECT a.position, r.ruler_id, r.model_asked, r.output_mode, r.parameters_json, r.prompt_template, r.first_used_utc,
     b.rubric_id, b.name AS rubric_name, b.criterion, b.scale_min, b.scale_max, b.body_json AS rubric_json,
-    (SELECT min(slot_day) FROM runs x WHERE x.app = a.app AND x.ruler_id = a.ruler_id) AS first_day,
-    (SELECT max(slot_day) FROM runs x WHERE x.app = a.app AND x.ruler_id = a.ruler_id) AS last_day,
-    (SELECT max(slot_utc) FROM runs x WHERE x.app = a.app AND x.ruler_id = a.ruler_id) AS last_slot_utc,
-    (SELECT count(*) FROM runs x WHERE x.app = a.app AND x.ruler_id = a.ruler_id) AS n_runs
+    (SELECT min(slot_day) FROM runs x WHERE x.app = a.app AND x.ruler_id = a.ruler_id
+        AND x.purpose IN ('scheduled', 'imported')) AS first_day,
+    (SELECT max(slot_day) FROM runs x WHERE x.app = a.app AND x.ruler_id = a.ruler_id
+        AND x.purpose IN ('scheduled', 'imported')) AS last_day,
+    (SELECT max(slot_utc) FROM runs x WHERE x.app = a.app AND x.ruler_id = a.ruler_id
+        AND x.purpose IN ('scheduled', 'imported')) AS last_slot_utc,
+    (SELECT count(*) FROM runs x WHERE x.app = a.app AND x.ruler_id = a.ruler_id
+        AND x.purpose IN ('scheduled', 'imported')) AS n_runs
 FROM app_rulers a JOIN rulers r ON r.ruler_id = a.ruler_id JOIN rubrics b ON b.rubric_id = r.rubric_id
 WHERE a.app = :app
 ORDER BY a.position;

@@ -3,7 +3,7 @@
 -- CROSS JOIN keeps the order of the tables: from the anchors, which are few, to their verdicts of the slot.
 WITH graded AS (
     SELECT v.ruler_id, v.criterion, v.run_id, i.item_id, i.cluster_id,
-           CASE WHEN r.status = 'failed' THEN NULL ELSE v.score END AS score, 1.0 AS w
+           CASE WHEN r.status = 'failed' OR r.not_counted <> '' THEN NULL ELSE v.score END AS score, 1.0 AS w
     FROM runs r
     CROSS JOIN rulers u ON u.ruler_id = r.ruler_id
     CROSS JOIN rubrics b ON b.rubric_id = u.rubric_id
