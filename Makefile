@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV_OK := $(shell [ "$$(cat $(VENV)/.stamp-venv 2>/dev/null)" = "$(CURDIR)" ] && $(PY) -c 'import pip' 2>/dev/null && echo yes)
 REBUILD := $(if $(VENV_OK),,rebuild)
 
-.PHONY: help demo test lint bench screenshots env browser constraints clean rebuild
+.PHONY: help demo test test-local env-local lint bench screenshots env browser constraints clean rebuild
 .DEFAULT_GOAL := help
 
 help: ## Show this list.
@@ -28,6 +28,10 @@ demo: $(VENV)/.stamp-run ## Run the demonstration and open the page (ARGS="--no-
 
 test: browser lint ## Run all checks: format, lint, types, tests (ARGS="-k name" for pytest's options).
 	$(PY) -m pytest -q $(ARGS)
+
+test-local: env-local ## Test with a real small model, which is fetched once (1.1 GB); 10 to 20 minutes.
+	$(VENV)/bin/judgewatch local fetch
+	JUDGEWATCH_TEST_LOCAL=1 $(PY) -m pytest -q -s tests/local_model $(ARGS)
 
 lint: $(VENV)/.stamp-test ## Check format, lint and types.
 	$(VENV)/bin/ruff format --check .
@@ -44,7 +48,7 @@ env: $(VENV)/.stamp-test ## Build .venv with everything that developing needs.
 
 constraints: $(VENV)/.stamp-venv ## Bring constraints.txt up to pyproject.toml (ARGS="--upgrade" for newer versions).
 	@[ -x $(VENV)/bin/uv ] || { echo "this needs uv: $(PY) -m pip install uv" >&2; exit 1; }
-	$(VENV)/bin/uv pip compile pyproject.toml --extra test --python-version 3.11 --no-header --no-annotate --quiet \
+	$(VENV)/bin/uv pip compile pyproject.toml --extra test --extra local --python-version 3.11 --no-header --no-annotate --quiet \
 		-o $(CONSTRAINTS) $(ARGS)
 
 clean: ## Remove .venv, builds and caches; databases stay.
@@ -95,6 +99,12 @@ $(VENV)/.stamp-run: pyproject.toml $(CONSTRAINTS) $(VENV)/.stamp-venv
 $(VENV)/.stamp-test: pyproject.toml $(CONSTRAINTS) $(VENV)/.stamp-venv
 	$(call install,.[test])
 	@touch $(VENV)/.stamp-run $@
+
+env-local: $(VENV)/.stamp-local ## Add what serves a local model to .venv.
+
+$(VENV)/.stamp-local: $(VENV)/.stamp-test
+	$(call install,.[test,local])
+	@touch $@
 
 # ---------------------------------------------------------------- the browser of the page tests
 

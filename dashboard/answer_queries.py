@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from dashboard.filters import ANY_REASON, View
 from dashboard.queries import Row, Setup, StoreKey, cached, opened, segments, setups
+from evaluator.item_links import item_link
 from evaluator.store import read
 from evaluator.store.db import Store
 from evaluator.store.read import AnswerFilter
@@ -31,11 +32,12 @@ class AnswerList(NamedTuple):
 
 
 class OpenAnswer(NamedTuple):
-    """One answer: its texts, tags and anchor, and every verdict on it, newest first."""
+    """One answer: its texts, tags and anchor, and every verdict on it, newest first; its address in a trace store."""
 
     item: Row
     verdicts: list[Row]
     n_calls: int
+    link: str | None = None
 
 
 def answer_filter(
@@ -129,13 +131,14 @@ def open_answer(key: StoreKey, app: str, item_id: str) -> OpenAnswer | None:
             return None
         verdicts = read.verdicts_of_item(store, item_id)
         n_calls = len(read.attempts_of_item(store, item_id))
+        link = item_link(read.app_settings(store, app).get("item_url"), found)
     known = {row["ruler_id"]: row for row in setups(key, app)}
     for verdict in verdicts:
         setup = known.get(verdict["ruler_id"], {})
         verdict["setup"] = setup.get("position")
         verdict["model_asked"] = setup.get("model_asked", "")
         verdict["scale_max"] = setup.get("scale_max")
-    return OpenAnswer(item=found, verdicts=verdicts, n_calls=n_calls)
+    return OpenAnswer(item=found, verdicts=verdicts, n_calls=n_calls, link=link)
 
 
 @cached
@@ -145,7 +148,7 @@ def then_and_now(key: StoreKey, setup: Setup, item_id: str, since_day: str) -> t
         verdicts = [
             row
             for row in read.verdicts_of_item(store, item_id)
-            if row["ruler_id"] == setup.ruler_id and row["score"] is not None
+            if row["ruler_id"] == setup.ruler_id and row["score"] is not None and row["purpose"] == "scheduled"
         ]
     now = next((row for row in verdicts if row["slot_day"] >= since_day), None)
     before = [row for row in verdicts if row["slot_day"] < since_day]

@@ -13,6 +13,7 @@ from dashboard.scope import Problem, Scope
 from dashboard.wording import count, counted, instant, money, reason
 from dashboard.wording import day as day_text
 from evaluator.judges.prompts import addresses_judge
+from evaluator.records import ItemFlag
 
 FIRST_VERDICTS = 3  # an anchor has one for every run; the rest opens on request
 
@@ -28,6 +29,22 @@ def render_answer(scope: Scope, item_id: str, found: AnswerList) -> None:
     with st.container(gap="xsmall"):
         heading("Anchor " + item["anchor"]["anchor_id"] if item["anchor"] else "Answer", 2)
         small(_facts(item, scope))
+        if opened.link is not None:  # the address is the configuration's; only an id in it comes from data
+            st.link_button("Open in your trace store", opened.link, icon=":material/open_in_new:")
+    _texts(item)
+    heading(_verdicts_title(opened), 3)
+    if len(opened.verdicts) > 1:
+        render_chart(plot_verdicts(opened.verdicts, scale=scope.scale), key="verdicts_over_time")
+    _verdicts(opened, scope)
+    _ids(item)
+
+
+def _texts(item: Row) -> None:
+    """Question and answer side by side, or why they are not there."""
+    if ItemFlag.TEXT_NOT_KEPT in item["flags"].split(","):
+        deleted = item["deleted_utc"] is not None
+        st.text("The text was deleted; its scores stay." if deleted else "Text is not kept here; its scores are.")
+        return
     left, right = st.columns(2, gap="medium")
     with left:
         heading("Question", 4)
@@ -36,11 +53,6 @@ def render_answer(scope: Scope, item_id: str, found: AnswerList) -> None:
         heading("Answer", 4)
         render_text(item["output"])
     _background(item)
-    heading(_verdicts_title(opened), 3)
-    if len(opened.verdicts) > 1:
-        render_chart(plot_verdicts(opened.verdicts, scale=scope.scale), key="verdicts_over_time")
-    _verdicts(opened, scope)
-    _ids(item)
 
 
 def _facts(item: Row, scope: Scope) -> str:
@@ -112,6 +124,8 @@ def _verdict(verdict: Row, scope: Scope, *, first: bool) -> None:
 def _verdict_line(verdict: Row) -> str:
     parts = [f"run of {day_text(verdict['slot_day'], year=True)}", f"judge setup v{verdict['setup']}"]
     parts.append(verdict["resolved_model"] or verdict["model_asked"])
+    if verdict["purpose"] in ("recheck", "pick"):
+        parts.append(f"{verdict['purpose']}, in no mean")
     if verdict["prompt_cut"]:
         parts.append("the prompt was cut")
     return " · ".join(part for part in parts if part)

@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard.choices import current_view
 from dashboard.components import render_problem
 from dashboard.header import render_header, watch_for_news
-from dashboard.queries import store_key_or_none
+from dashboard.queries import apps, store_key_or_none
 from dashboard.scope import Problem, database_path, find_scope
 
 # a picture of our own: Streamlit fetches an emoji or a named icon from a server on the internet
@@ -18,8 +18,19 @@ ICON = (
 st.set_page_config(page_title="judgewatch", page_icon=ICON, layout="wide")
 st.logo(ICON, size="small")
 
+path = database_path()
+known = store_key_or_none(path)
+several_apps = known is not None and len(apps(known)) > 1
+index = st.Page(
+    "app_pages/apps.py",
+    title="Apps",
+    icon=":material/apps:",
+    url_path="apps",
+    help="Every app in this database: who moved, when it was last graded, what today has cost.",
+)
 page = st.navigation(
     [
+        *([index] if several_apps else []),
         st.Page(
             "app_pages/now.py",
             title="Now",
@@ -52,10 +63,13 @@ page = st.navigation(
     position="top",
 )
 
-path = database_path()
-known = store_key_or_none(path)
-scope = find_scope(path, current_view())
-if isinstance(scope, Problem):
+view = current_view()
+if several_apps and view.app is None and page.url_path == "":
+    st.switch_page(index)  # which app's Now is a choice that nobody has made yet
+scope = find_scope(path, view)
+if page.url_path == index.url_path:
+    page.run()
+elif isinstance(scope, Problem):
     render_problem(scope)
 else:
     render_header(scope)

@@ -16,12 +16,19 @@ import streamlit as st
 from dashboard import queries
 from dashboard.charts.base import Chart
 from dashboard.choices import choose, current_view
+from dashboard.day_queries import day_plan
 from dashboard.filters import View
 from dashboard.scope import Problem, Scope, database_path, find_scope, no_days_text
-from dashboard.wording import change, counted, instant, number, reasons
+from dashboard.wording import change, counted, instant, number, of_limit, reasons
+from evaluator.clock import SystemClock, utc_text
 from evaluator.export import csv_bytes
 
 LONG_TEXT = 1_400  # characters from which a text gets a box of its own with a scroll bar
+_BADGES: dict[str, tuple[str, Literal["orange", "green", "gray"]]] = {
+    "look": ("needs a look", "orange"),
+    "quiet": ("quiet", "green"),
+    "unknown": ("not known yet", "gray"),
+}
 _CHART_CONFIG = {"displayModeBar": False, "scrollZoom": False}
 
 
@@ -73,6 +80,12 @@ def select_point(chart: Chart, *, key: str) -> int | None:
 def small(text: str) -> None:
     """A remark in small print, letter by letter."""
     st.html(f'<small style="opacity: 0.72">{html.escape(text)}</small>')
+
+
+def tone_badge(tone: str) -> None:
+    """The mark of a verdict: whether it needs a look, is quiet, or is not known yet."""
+    label, colour = _BADGES[tone]
+    st.badge(label, color=colour)
 
 
 def render_problem(problem: Problem) -> None:
@@ -198,6 +211,20 @@ def run_line(run: Mapping[str, Any], scope: Scope) -> str:
     if run["n_unscored"]:
         line += f" ({run['n_unscored']} not scored: {reasons(run['reasons'])})"
     return line + "."
+
+
+def render_day(scope: Scope) -> None:
+    """What today has cost against its budget, and when the next run is due."""
+    small(day_line(scope))
+
+
+def day_line(scope: Scope) -> str:
+    """Cost of today and the next run in one line; the next run only where the scorer noted its schedule."""
+    plan = day_plan(scope.key, scope.app, SystemClock().now())
+    line = f"Spent {of_limit(plan.usd, plan.calls, plan.usd_limit, plan.calls_limit)}."
+    if plan.next_run is not None:
+        line += f" Next run {instant(utc_text(plan.next_run), scope.zone)}."
+    return line
 
 
 def score_text(score: float | None, scale_max: float | None) -> str:

@@ -18,7 +18,7 @@ from evaluator.records import Source, UnscoredReason
 ANY_REASON = "any"  # every verdict without a score, whatever the reason
 ORDERS = ("newest", "oldest", "lowest", "highest")
 SHARED = ("app", "setup", "first_day", "last_day")  # chosen once, for all pages
-PAGES = {"now": "", "segments": "segments", "answers": "answers", "runs": "runs"}
+PAGES = {"apps": "apps", "now": "", "segments": "segments", "answers": "answers", "runs": "runs"}
 _MOST_TEXT = 200
 
 

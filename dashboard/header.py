@@ -10,6 +10,7 @@ from dashboard import queries
 from dashboard.choices import choose, pick_one, pick_period
 from dashboard.scope import DEFAULT_DAYS, Scope, default_period
 from dashboard.wording import days as days_text
+from evaluator.records import Purpose
 
 _SPANS = {14: "14 days", 30: "30 days", DEFAULT_DAYS: f"{DEFAULT_DAYS} days", 0: "all"}
 
@@ -35,6 +36,8 @@ def header_parts(scope: Scope) -> list[str]:
 
 def _setup_name(position: int, scope: Scope) -> str:
     row = next(row for row in scope.setups if row["position"] == position)
+    if row["output_mode"] == Purpose.IMPORTED:  # one file may hold several criteria of one judge
+        return f"judge setup v{position} ({row['model_asked']}, {row['criterion']}, imported scores)"
     return f"judge setup v{position} ({row['model_asked']})"
 
 

@@ -119,9 +119,9 @@ def graded_days(key: StoreKey, setup: Setup) -> tuple[str, str] | None:
 
 @cached
 def runs(key: StoreKey, app: str) -> list[Row]:
-    """The newest runs of an app, newest first, with n_scored and n_unscored over both sources."""
+    """The newest runs of an app but rechecks and picks, newest first; n_scored and n_unscored are over both sources."""
     with opened(key) as store:
-        found = read.runs(store, app)
+        found = read.runs(store, app, aside=False)
     for run in found:
         for state in ("scored", "unscored"):
             run[f"n_{state}"] = run[f"n_{state}_anchor"] + run[f"n_{state}_traffic"]

@@ -20,6 +20,7 @@ from dashboard.wording import day as day_text
 from dashboard.wording import days as days_text
 from evaluator.errors import NewerDatabaseError, StoreError
 from evaluator.findings import Findings
+from evaluator.records import Purpose
 
 DEFAULT_DAYS = 90
 
@@ -57,6 +58,20 @@ class Scope:
     def scale(self) -> tuple[float, float]:
         """Lowest and highest score of the rubric."""
         return self.setup.scale_min, self.setup.scale_max
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether the scores were imported, so that no judge was called for them."""
+        return bool(self.setup_row["output_mode"] == Purpose.IMPORTED)
+
+    @property
+    def anchor_setup(self) -> Setup | None:
+        """The setup whose anchors tell how the judge scores: its own, or the one that speaks for imported scores."""
+        if not self.is_imported:
+            return self.setup
+        position = None if self.findings is None else self.findings.get("anchor_setup")
+        row = next((row for row in self.setups if row["position"] == position), None)
+        return None if row is None else _setup(self.app, row)
 
     @property
     def level(self) -> float:
@@ -97,7 +112,7 @@ def _scope(key: StoreKey, view: View) -> Scope | Problem:
             command="judgewatch run once",
         )
     row = _chosen_setup(setups, view.setup, queries.newest_setup(key, app))
-    setup = Setup(app, row["ruler_id"], row["criterion"], row["scale_min"], row["scale_max"])
+    setup = _setup(app, row)
     days = queries.graded_days(key, setup)
     return Scope(
         key=key,
@@ -112,6 +127,10 @@ def _scope(key: StoreKey, view: View) -> Scope | Problem:
         period=None if days is None else _period(view, days),
         findings=queries.findings(key, setup),
     )
+
+
+def _setup(app: str, row: Row) -> Setup:
+    return Setup(app, row["ruler_id"], row["criterion"], row["scale_min"], row["scale_max"])
 
 
 def _chosen_setup(setups: list[Row], wanted: int | None, newest: int | None) -> Row:

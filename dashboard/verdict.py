@@ -10,7 +10,7 @@ from typing import Literal
 
 from dashboard import mean_queries, queries
 from dashboard.scope import Scope
-from dashboard.wording import bounds, change, count, counted, money, number, reasons
+from dashboard.wording import bounds, change, cost, count, counted, number, reasons
 from dashboard.wording import day as day_text
 from dashboard.wording import days as days_text
 from evaluator.findings import Shares
@@ -88,6 +88,8 @@ def tiles(scope: Scope, period: tuple[str, str]) -> list[Tile]:
     findings = scope.findings
     shares = findings["shares"] if findings is not None else None
     first = _share_tiles(shares) if shares is not None else [_raw_tile(scope, period)]
+    if scope.is_imported:
+        return [*first, _stored_tile(scope, period)]
     return [*first, _graded_tile(scope, period), _cost_tile(scope)]
 
 
@@ -152,6 +154,19 @@ def _graded_tile(scope: Scope, period: tuple[str, str]) -> Tile:
     return Tile(label=f"Graded, {day_text(row['day'])}", value=count(int(row["n"])), remark=remark, help=text)
 
 
+def _stored_tile(scope: Scope, period: tuple[str, str]) -> Tile:
+    """The newest day of imported scores: nothing was planned and nothing paid for them here."""
+    days = mean_queries.traffic_days(scope.key, scope.setup, *period)
+    days = days[days["n"] + days["n_unscored"] > 0]
+    text = "Imported scores of the newest day that has any; no judge was called for them."
+    if days.empty:
+        return Tile(label="Stored scores", value="0", remark="none in this period", help=text)
+    row = days.iloc[-1]
+    missing = int(row["n_unscored"])
+    remark = f"{count(missing)} missing" if missing else "none missing"
+    return Tile(label=f"Stored scores, {day_text(row['day'])}", value=count(int(row["n"])), remark=remark, help=text)
+
+
 def _cost_tile(scope: Scope) -> Tile:
     runs = [run for run in queries.runs(scope.key, scope.app) if run["ruler_id"] == scope.setup.ruler_id]
     text = "What the newest run's calls to the judge cost, retries included."
@@ -159,7 +174,7 @@ def _cost_tile(scope: Scope) -> Tile:
         return Tile(label="Cost", value="–", help=text)
     return Tile(
         label="Cost of the last run",
-        value=money(runs[0]["cost_usd"] or 0.0),
-        remark=counted(runs[0]["n_calls"], "call"),
+        value=cost(runs[0]["cost_usd"] or 0.0, runs[0]["n_calls"]) or "–",
+        remark=counted(runs[0]["n_calls"], "call") + ("" if runs[0]["cost_usd"] else ", without a price"),
         help=text,
     )

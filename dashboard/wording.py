@@ -14,7 +14,7 @@ from evaluator.records import UnscoredReason
 
 _REASONS: dict[str, str] = {
     UnscoredReason.EMPTY: "empty reply",
-    UnscoredReason.MISSING: "no score in the reply",
+    UnscoredReason.MISSING: "no score given",
     UnscoredReason.WRONG_TYPE: "score of the wrong type",
     UnscoredReason.NOT_FINITE: "score is not a finite number",
     UnscoredReason.NOT_A_NUMBER: "score is not a number",
@@ -80,6 +80,23 @@ def money(usd: float) -> str:
     """An amount in dollars, small ones with more digits: ``$1.12``, ``$0.061``, ``$0.0046``."""
     digits = 2 if usd >= 0.1 or usd == 0 else 3 if usd >= 0.01 else 4
     return f"${usd:,.{digits}f}"
+
+
+def cost(usd: float, calls: int) -> str:
+    """What calls have cost; empty where they have no price, since that is not the same as costing nothing."""
+    return "" if calls and not usd else money(usd)
+
+
+def of_limit(usd: float, calls: int, usd_limit: float | None, calls_limit: int | None) -> str:
+    """What a day has cost against its limits: ``$1.12 of $5.00 today``, ``212 of 318 calls today``."""
+    if usd_limit is not None:
+        parts = [f"{money(usd)} of {money(usd_limit)}"]
+    else:
+        parts = [cost(usd, calls)] if cost(usd, calls) or calls_limit is not None else [counted(calls, "call")]
+    parts = [part for part in parts if part]
+    if calls_limit is not None:
+        parts.append(f"{count(calls)} of {counted(calls_limit, 'call')}")
+    return f"{' and '.join(parts)} today"
 
 
 def day(text: str, *, year: bool = False) -> str:

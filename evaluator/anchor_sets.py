@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evaluator.errors import DataFileError
+from evaluator.errors import DataFileError, JudgewatchError, UsageError
 from evaluator.records import Anchor, Item, Rubric, RubricLevel
 from evaluator.resources import anchor_set_path, rubric_path
 
@@ -138,6 +139,47 @@ def load_anchors(name: str, rubric: Rubric, *, folder: Path = Path()) -> list[An
     if not anchors:
         raise DataFileError(f"anchor set {path} holds no anchors; add a line for each")
     return list(anchors.values())
+
+
+def save_anchors(anchors: Sequence[Anchor], path: Path, *, force: bool = False) -> bool:
+    """Write an anchor set as JSON lines, in the form ``load_anchors`` reads; whole or not at all.
+
+    Returns:
+        Whether anything was written; False when the file holds exactly this set already.
+
+    Raises:
+        UsageError: a file with other contents is there, and ``force`` is not set.
+        JudgewatchError: it cannot be written; none is left behind.
+    """
+    content = "".join(json.dumps(_anchor_row(anchor), ensure_ascii=False) + "\n" for anchor in anchors).encode("utf-8")
+    unfinished = path.with_name(f".{path.name}.part-{os.getpid()}")
+    try:
+        if path.exists():
+            if path.read_bytes() == content:
+                return False
+            if not force:
+                raise UsageError(f"{path} holds other anchors; take another name, or replace it with --force")
+        unfinished.write_bytes(content)
+        unfinished.replace(path)
+    except OSError as error:
+        raise JudgewatchError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return True
+
+
+def _anchor_row(anchor: Anchor) -> dict[str, Any]:
+    item = anchor.item
+    return {
+        "anchor_id": anchor.anchor_id,
+        "inputs": item.input,
+        "outputs": item.output,
+        "expected_output": item.reference,
+        "retrieved_contexts": list(item.contexts),
+        "expected_score": anchor.expected_score,
+        "why": anchor.why,
+        "tags": dict(item.tags),
+    }
 
 
 def _parse_anchor(line: str, rubric: Rubric) -> Anchor:

@@ -11,7 +11,7 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from datetime import time as day_time
@@ -45,6 +45,7 @@ SEED = "judgewatch demo"
 CONCURRENCY = 24
 DATABASE = "judgewatch.db"
 TRAFFIC = "traffic.jsonl"
+ANCHORS, PROMPT = "anchors-demo.jsonl", "judge-prompt.txt"  # of the demo with a local model
 # empty files that say that what lies beside them is a demo, which another one may replace
 STARTED, FINISHED = "demo-unfinished", "demo-finished"
 
@@ -71,14 +72,15 @@ calls_per_day = {calls}
 class DemoReport:
     """What the demo did, with the two days on which something really changed (None when the calendar is shorter).
 
-    ``n_calls`` is what the scorer counted, ``n_served`` what the practice judge itself counted.
+    ``n_calls`` is what the scorer counted, ``n_served`` what the practice judge itself counted; None of
+    a judge that does not count.
     """
 
     folder: Path
     findings: Findings
     n_runs: int
     n_calls: int
-    n_served: int
+    n_served: int | None
     n_scored: int
     n_unscored: int
     elapsed_s: float
@@ -94,7 +96,17 @@ def is_demo(folder: Path) -> bool:
 
 def remove_demo(folder: Path) -> None:
     """Remove the files of a demo; nothing else in the folder is touched."""
-    for name in (STARTED, FINISHED, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", CONFIG_NAME, TRAFFIC):
+    for name in (
+        STARTED,
+        FINISHED,
+        DATABASE,
+        f"{DATABASE}-wal",
+        f"{DATABASE}-shm",
+        CONFIG_NAME,
+        TRAFFIC,
+        ANCHORS,
+        PROMPT,
+    ):
         (folder / name).unlink(missing_ok=True)
 
 
@@ -120,14 +132,14 @@ def run_demo(
     if days < 2:
         raise UsageError(f"--days {days}: the demo needs at least 2 days")
     clock = clock or SystemClock()
-    _make_room(folder)
+    make_room(folder)
     started = time.monotonic()
-    first_slot = _first_slot(clock, days)
+    first = first_slot(clock, days)
     with PracticeJudge() as practice:
         config = _write_config(folder, practice, days)
-        _import_traffic(config, folder, first_slot, days, clock)
-        _log_deploy(config, first_slot, days)
-        reports, ruler_id = asyncio.run(_grade(config, practice, first_slot, days, on_day))
+        import_traffic(config, folder, deal_traffic(first, days), clock)
+        _log_deploy(config, first, days)
+        reports, ruler_id = asyncio.run(_grade(config, practice, first, days, on_day))
         n_served = int(practice.state()["calls"])
     findings = analyse_and_store(
         config.store_path, app=config.app.name, ruler_id=ruler_id, settings=AnalysisSettings(), now=clock.now()
@@ -142,14 +154,18 @@ def run_demo(
         n_scored=sum(report.n_scored for report in reports),
         n_unscored=sum(report.n_unscored for report in reports),
         elapsed_s=time.monotonic() - started,
-        judge_changed_day=_slot_day(first_slot, JUDGE_CHANGES_IN_RUN) if days >= JUDGE_CHANGES_IN_RUN else None,
+        judge_changed_day=slot_day(first, JUDGE_CHANGES_IN_RUN) if days >= JUDGE_CHANGES_IN_RUN else None,
         # a run grades the answers of the day before
-        answers_worse_day=_slot_day(first_slot, ANSWERS_WORSE_IN_RUN - 1) if days >= ANSWERS_WORSE_IN_RUN else None,
+        answers_worse_day=slot_day(first, ANSWERS_WORSE_IN_RUN - 1) if days >= ANSWERS_WORSE_IN_RUN else None,
     )
 
 
-def _make_room(folder: Path) -> None:
-    """Make the folder and mark it as a demo's, so that an interrupted one can be told from a user's own files."""
+def make_room(folder: Path) -> None:
+    """Make the folder and mark it as a demo's, so that an interrupted one can be told from a user's own files.
+
+    Raises:
+        UsageError: the folder holds a database, a configuration or traffic.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     is_left_over = (folder / FINISHED).exists() and not (folder / DATABASE).exists()
     if (folder / STARTED).exists() or is_left_over:
@@ -160,13 +176,13 @@ def _make_room(folder: Path) -> None:
     (folder / STARTED).touch()
 
 
-def _first_slot(clock: Clock, days: int) -> datetime:
+def first_slot(clock: Clock, days: int) -> datetime:
     """The first scheduled instant, so that the last one is yesterday's."""
     yesterday = clock.now().astimezone(UTC).date() - timedelta(days=1)
     return datetime.combine(yesterday - timedelta(days=days - 1), day_time(SLOT_HOUR), tzinfo=UTC)
 
 
-def _slot_day(first_slot: datetime, number: int) -> str:
+def slot_day(first_slot: datetime, number: int) -> str:
     """Day of a run, counted from 1."""
     return (first_slot + timedelta(days=number - 1)).date().isoformat()
 
@@ -187,11 +203,11 @@ def _write_config(folder: Path, practice: PracticeJudge, days: int) -> Config:
 # ---------------------------------------------------------------- traffic
 
 
-def _import_traffic(config: Config, folder: Path, first_slot: datetime, days: int, clock: Clock) -> None:
+def import_traffic(config: Config, folder: Path, rows: Iterable[Mapping[str, str]], clock: Clock) -> None:
     """Write the calendar's answers to a file and import it, as a user would."""
     path = folder / TRAFFIC
     with path.open("w", encoding="utf-8") as file:
-        for row in deal_traffic(first_slot, days):
+        for row in rows:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
     import_files(
         config.store_path,
@@ -203,17 +219,24 @@ def _import_traffic(config: Config, folder: Path, first_slot: datetime, days: in
     )
 
 
-def deal_traffic(first_slot: datetime, days: int) -> Iterator[dict[str, str]]:
+def deal_traffic(
+    first_slot: datetime, days: int, answers_a_day: Mapping[str, int] | None = None
+) -> Iterator[dict[str, str]]:
     """Deal the shipped sample over a calendar: each day's run grades the answers of the day before it.
 
     How good an answer was meant to be decides how often it is dealt and is not written into the row.
+
+    Args:
+        first_slot: The first run's instant.
+        days: Number of days.
+        answers_a_day: Answers of each topic, ``ANSWERS_A_DAY`` unless given.
     """
     pool = _sample_by_topic_and_level()
     for number in range(1, days + 1):
         day = first_slot.date() + timedelta(days=number - 2)
         # a simulation has to be repeatable, not unpredictable
         dice = random.Random(f"{SEED}:{number}")  # noqa: S311
-        for topic, n_answers in ANSWERS_A_DAY.items():
+        for topic, n_answers in (answers_a_day or ANSWERS_A_DAY).items():
             worse = topic == WORSE_TOPIC and number >= ANSWERS_WORSE_IN_RUN
             mix = WORSE_MIX if worse else USUAL_MIX
             levels = dice.choices(list(mix), weights=list(mix.values()), k=n_answers)

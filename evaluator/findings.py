@@ -7,7 +7,7 @@ store's zone. A missing number is None, never NaN and never 0.
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 SCHEMA_VERSION = 1
 
@@ -27,13 +27,18 @@ class SettingsUsed(TypedDict):
 
 
 class AnchorRun(TypedDict):
-    """One run's anchors against their own baseline, item by item."""
+    """One run's anchors against their own baseline, item by item.
+
+    ``not_counted`` says why a run that came to its end is no measurement; it is empty otherwise, also for one that has
+    too few scores to be ``counted``.
+    """
 
     run_id: str
     day: str
     slot_utc: str
     n: int
     n_anchors: int
+    not_counted: str
     counted: bool
     in_baseline: bool
     mean: float | None
@@ -196,10 +201,23 @@ class EventMark(TypedDict):
     text: str
 
 
+class RawPeriod(TypedDict):
+    """Mean of some days as the judge gave it, with its interval; rubric units."""
+
+    first_day: str
+    last_day: str
+    n: int
+    mean: float | None
+    low: float | None
+    high: float | None
+
+
 class Findings(TypedDict):
     """One analysis. ``headline`` is the verdict in words, ``sentences`` all that is worth saying, in order.
 
     ``look_segments`` are the segments that the entries of ``needs_a_look`` speak of; None for one about no segment.
+    ``imported`` tells that the scores were imported; then ``anchor_setup`` is the judge setup whose anchors speak for
+    them, None without one, and ``raw_periods`` their first and last days.
     """
 
     schema_version: int
@@ -228,3 +246,6 @@ class Findings(TypedDict):
     sentences: list[str]
     needs_a_look: list[str]
     look_segments: list[int | None]
+    imported: NotRequired[bool]
+    anchor_setup: NotRequired[int | None]
+    raw_periods: NotRequired[list[RawPeriod]]

@@ -12,15 +12,20 @@ def newest_analysis(store: Store, *, app: str, ruler_id: str, criterion: str) ->
     """Return the newest stored analysis, and whether a new one is due.
 
     One is due when a run with scores ended after the last was computed, or when there are such runs and no analysis.
+    The runs count, too, of a setup whose anchors speak for this one, and so does a word that they do.
     """
     row = read.newest_analysis(store, app=app, ruler_id=ruler_id, criterion=criterion)
+    bridge = read.bridge_of(store, app, ruler_id)
+    whose = {ruler_id} if bridge is None else {ruler_id, bridge["anchor_ruler_id"]}
     ended = [
         run["finished_utc"]
-        for run in read.runs(store, app)
-        if run["ruler_id"] == ruler_id
+        for run in read.runs(store, app, aside=False)
+        if run["ruler_id"] in whose
         and run["finished_utc"] is not None
         and run["n_scored_anchor"] + run["n_scored_traffic"] > 0
     ]
+    if bridge is not None:
+        ended.append(bridge["created_utc"])
     if not ended:
         return row, False
     return row, row is None or row["computed_utc"] < max(ended)

@@ -118,6 +118,9 @@ class ItemFlag(StrEnum):
     TOOL_CALL = "tool_call"
     EMPTY_INPUT = "empty_input"
     EMPTY_OUTPUT = "empty_output"
+    TEXT_NOT_KEPT = "text_not_kept"  # taken out after grading, or deleted
+    FROM_SCORES = "from_scores"  # known from a stored score only; traffic that comes later completes it
+    COMPLETED = "completed"  # came with a score first, and then with its traffic
 
 
 @dataclass(frozen=True, kw_only=True)

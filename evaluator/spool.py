@@ -11,7 +11,10 @@ that lock, so no line can land in a file that was already read. Every line carri
 after a crash adds nothing; it is removed when its items are stored. A line cut off by a full disk or a kill is ended by
 the next writer, and shows up as one rejected line.
 
-Only the standard library is imported. Locks need a POSIX system; elsewhere ``record`` returns False.
+What ``redact`` names is taken out before the line is written, so the spool holds no more than the database will. When
+that is not possible, nothing is written.
+
+Only the standard library is used. Locks need a POSIX system; elsewhere ``record`` returns False.
 """
 
 from __future__ import annotations
@@ -21,16 +24,22 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from evaluator.errors import JudgewatchError
+
+if TYPE_CHECKING:
+    from evaluator.redaction import Redactor
 
 if sys.platform != "win32":
     import fcntl
 
 FOLDER_VARIABLE = "JUDGEWATCH_SPOOL"
+REDACT_VARIABLE = "JUDGEWATCH_REDACT"
 DEFAULT_FOLDER = "judgewatch-spool"
 OPEN_SUFFIX = ".open.jsonl"
 TAKEN_SUFFIX = ".taken.jsonl"
@@ -42,6 +51,11 @@ _MAX_OBJECT_CHARS = 1000
 # The names under which importers look for an id and a time, best first; a record that has one needs no other.
 _ID_NAMES = ("item_id", "id", "example_id")
 _TIME_NAMES = ("answered_at", "timestamp", "created_at", "time", "answered_utc")
+# What says who an answer is, and when it was given, is not redacted; written without underscores, in lower case.
+_IDENTITIES = frozenset(
+    name.replace("_", "")
+    for name in (*_ID_NAMES, *_TIME_NAMES, "span_id", "trace_id", "conversation_id", "session_id", "thread_id")
+) | {"userid", "model"}
 _MISSING = object()
 
 _log = logging.getLogger(__name__)
@@ -62,6 +76,7 @@ def record(
     output: object = _MISSING,
     input: object = "",  # noqa: A002 - the word of every file and column of the product
     path: str | os.PathLike[str] | None = None,
+    redact: Iterable[str] | None = None,
     **fields: object,
 ) -> bool:
     """Hand one answer to the scorer; never raises and never waits.
@@ -73,6 +88,8 @@ def record(
         path: The spool folder; else the environment variable JUDGEWATCH_SPOOL, else ``judgewatch-spool`` in the
             working directory. It is made when it is missing. The scorer looks into ``traffic.spool``, else the same
             variable, else ``judgewatch-spool`` beside its configuration.
+        redact: What to take out of texts and tags before anything is written: any of "email", "phone", "card", "key";
+            else the environment variable JUDGEWATCH_REDACT, like ``email,phone``. Ids and times stay as they are.
         fields: Anything an importer knows (``item_id``, ``conversation_id``, ``user_id``, ``model``, ``reference``,
             ``contexts``, ``answered_at``) and any tag. The time defaults to now, the id to a random one.
     Returns:
@@ -80,7 +97,7 @@ def record(
         all are counted (``failed_count``).
     """
     try:
-        _append(spool_folder(path), _line(output, input, fields))
+        _append(spool_folder(path), _line(output, input, fields, _redactor(_kinds(redact))))
     except Exception as error:  # noqa: BLE001 - an object's own code may raise anything, and the application goes first
         _Failures.count += 1
         if _Failures.count == 1:
@@ -124,7 +141,24 @@ def remove_spooled(path: Path) -> None:
     path.unlink(missing_ok=True)
 
 
-def _line(output: object, input_value: object, fields: dict[str, object]) -> bytes:
+def _kinds(redact: Iterable[str] | None) -> tuple[str, ...]:
+    """What to take out: as the call says, else as the environment does."""
+    if redact is None:
+        redact = os.environ.get(REDACT_VARIABLE, "").split(",")
+    names = (redact,) if isinstance(redact, str) else tuple(redact)
+    return tuple(name.strip() for name in names if name.strip())
+
+
+@lru_cache(maxsize=16)
+def _redactor(kinds: tuple[str, ...]) -> Redactor | None:
+    if not kinds:
+        return None
+    from evaluator.redaction import Redactor  # its patterns take a moment to build; most applications need none
+
+    return Redactor(kinds)
+
+
+def _line(output: object, input_value: object, fields: dict[str, object], redactor: Redactor | None = None) -> bytes:
     _check_answer(output)
     values: dict[str, object] = {}
     if all(fields.get(name) in (None, "") for name in _ID_NAMES):
@@ -134,9 +168,30 @@ def _line(output: object, input_value: object, fields: dict[str, object]) -> byt
     values.update(input=input_value, output=output)
     values.update((name, value) for name, value in fields.items() if value is not None)
     line = json.dumps(values, default=_plain).encode("ascii") + b"\n"
+    if redactor is not None:
+        line = json.dumps(_redacted_row(json.loads(line), redactor)).encode("ascii") + b"\n"
     if len(line) > MAX_LINE_BYTES:
         raise SpoolError(f"the answer takes {len(line)} bytes, more than {MAX_LINE_BYTES}")
     return line
+
+
+def _redacted_row(row: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
+    """A row whose texts are redacted, those within lists and messages too; its ids and its time are not."""
+    return {name: value if _bare(name) in _IDENTITIES else _redacted(value, redactor) for name, value in row.items()}
+
+
+def _bare(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
+
+
+def _redacted(value: Any, redactor: Redactor) -> Any:
+    if isinstance(value, str):
+        return redactor.redact(value)
+    if isinstance(value, list):
+        return [_redacted(part, redactor) for part in value]
+    if isinstance(value, dict):
+        return {name: _redacted(part, redactor) for name, part in value.items()}
+    return value
 
 
 def _check_answer(output: object) -> None:

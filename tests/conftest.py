@@ -25,6 +25,9 @@ __all__ = ["demo_store"]  # a fixture for every folder of tests
 settings.register_profile("judgewatch", deadline=None, derandomize=True)
 settings.load_profile("judgewatch")
 
+# a real model takes a gigabyte and minutes: `make test-local`
+collect_ignore = [] if os.environ.get("JUDGEWATCH_TEST_LOCAL") else ["local_model"]
+
 FOREIGN_PREFIXES = ("JUDGEWATCH_", "OPENAI_", "AZURE_OPENAI_", "STREAMLIT_")
 # proxies would catch calls to test servers; the others change how tables are printed
 FOREIGN_NAMES = frozenset(

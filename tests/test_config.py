@@ -93,9 +93,11 @@ BAD_VALUES = {
         ('model = "m"\nbase_url = "https://"', "judge.base_url", "starts with http://"),
         ('model = "m"\nbase_url = "https://me:pass@host/v1"', "judge.base_url", "judge.headers"),
         ('model = "m"\nrubric = 5', "judge.rubric = 5", "a text in quotes"),
-        ('model = "m"\ntemperature = 3', "judge.temperature = 3", "less than or equal to 2"),
+        ('model = "m"\ntemperature = 3', "judge.temperature = 3", "a number from 0 to 2 is needed, or 'unset'"),
         ('model = "m"\ntemperature = "low"', "judge.temperature = 'low'", "a number"),
-        ('model = "m"\nseed = 1.5', "judge.seed = 1.5", "a whole number"),
+        ('model = "m"\ntemperature = true', "judge.temperature = True", "a number from 0 to 2"),
+        ('model = "m"\nseed = 1.5', "judge.seed = 1.5", "a whole number is needed, or 'unset'"),
+        ('model = "m"\nseed = "none"', "judge.seed = 'none'", "a whole number is needed, or 'unset'"),
         ('model = "m"\nmax_tokens = 1', "judge.max_tokens = 1", "greater than or equal to 16"),
         ('model = "m"\ntimeout_s = 0', "judge.timeout_s = 0", "greater than 0"),
         ('model = "m"\ntimeout_s = nan', "judge.timeout_s = nan", "a finite number"),
@@ -110,8 +112,62 @@ BAD_VALUES = {
         ('model = "m"\nmax_prompt_chars = 10', "judge.max_prompt_chars = 10", "greater than or equal to 1000"),
         ('model = "m"\nheaders = "x: y"', "judge.headers", "a table of names and values"),
         ('model = "m"\nquery = { v = 1 }', "judge.query.v", "a text in quotes"),
+        ('model = "m"\napi_key_command = ""', "judge.api_key_command", "a command is needed"),
+        ('model = "m"\napi_key_command = "az \'"', "judge.api_key_command", "write it as a list of its words"),
+        ('model = "m"\napi_key_ttl_s = 0', "judge.api_key_ttl_s = 0", "greater than 0"),
+        ('model = "m"\nazure_deployment = "a/b"\nazure_api_version = "1"', "judge.azure_deployment = 'a/b'", "as it"),
+        ('model = "m"\nazure_api_version = "1&2"', "judge.azure_api_version = '1&2'", "as it stands"),
+        ('model = "m"\nproxy = "host:3128"', "judge.proxy", "an address like http://host:3128"),
+        ('model = "m"\nca_file = " "', "judge.ca_file = ' '", "not blank"),
+        ('model = "m"\nbase_url = "local"\ngguf = ""', "judge.gguf = ''", "not blank"),
+        ('model = "m"\nfunction = "grade"', "judge.function = 'grade'", "python:package.module:function"),
+        ('model = "m"\nfunction = "a b:c"', "judge.function = 'a b:c'", "python:package.module:function"),
+        ('model = "m"\nprompt_file = ""', "judge.prompt_file = ''", "not blank"),
+        ('model = "m"\nscore_field = " "', "judge.score_field = ' '", "not blank"),
+        ('model = "m"\nscore_pattern = "["', "judge.score_pattern = '['", "not a regular expression"),
+        ('model = "m"\nscore_pattern = "Score"', "judge.score_pattern = 'Score'", "exactly one group"),
+        ('model = "m"\nscore_pattern = "(a)(b)"', "judge.score_pattern = '(a)(b)'", "this has 2"),
+        ('model = "m"\nscale = [5, 1]', "judge.scale = [5, 1]", "like [1, 5]"),
+        ('model = "m"\nscale = [1]', "judge.scale = [1]", "like [1, 5]"),
+        ('model = "m"\nscale = [1, inf]', "judge.scale = [1, inf]", "like [1, 5]"),
+        ('model = "m"\nscale = "1-5"', "judge.scale = '1-5'", "like [1, 5]"),
+        ('model = "m"\nlevels = ["fail", "pass"]', "judge.levels", "like { fail = 0, pass = 1 }"),
+        ('model = "m"\nlevels = { fail = 0, pass = nan }', "judge.levels", "names with their scores"),
+        ('model = "m"\nlevels = { pass = 1 }', "judge.levels", "two levels or more"),
+        ('model = "m"\nlevels = { pass = 1, ok = 1 }', "judge.levels", "a score of its own"),
+        ('model = "m"\nlevels = { pass = 1, Pass = 0 }', "judge.levels", "a name and a score of its own"),
+        ('model = "m"\nlevels = { 5 = 1, 1 = 5 }', "judge.levels", "reads as a number but stands for"),
+        ('model = "m"\ncriterion = ""', "judge.criterion = ''", "not blank"),
+        ('model = "m"\noutput_limit = "tokens"', "judge.output_limit = 'tokens'", "'max_completion_tokens'"),
+        ('model = "m"\nextra_body = "x"', "judge.extra_body = 'x'", "a table of names and values"),
+        ('model = "m"\nextra_body = { stream = true }', "judge.extra_body", "'stream' is filled in by judgewatch"),
+        ('model = "m"\nextra_body = { seed = 3 }', "judge.extra_body", "use judge.seed"),
+        ('model = "m"\nextra_body = { day = 2026-01-01 }', "judge.extra_body", "only what JSON can say"),
+        ('model = "m"\nextra_body = { top_p = nan }', "judge.extra_body", "only what JSON can say"),
+        ('model = "m"\nlogprobs = 5', "judge.logprobs = 5", "true or false"),
+        ('model = "m"\ntoo_long = "drop"', "judge.too_long = 'drop'", "'unscored' or 'cut'"),
     ],
     "traffic": [
+        ("files = 5", "traffic.files = 5", "a list in brackets"),
+        ('files = ["a.jsonl", " "]', "traffic.files", "not a blank text"),
+        ('verdicts = ""', "traffic.verdicts", "not a blank text"),
+        ('command = ""', "traffic.command", "a command is needed"),
+        ("command_timeout_s = 0", "traffic.command_timeout_s = 0", "greater than 0"),
+        ("fields = 5", "traffic.fields = 5", "a table of names and values"),
+        ("fields = { input = 1 }", "traffic.fields.input = 1", "a text in quotes"),
+        ('time_format = ""', "traffic.time_format = ''", "not blank"),
+        ('redact = ["name"]', "traffic.redact.0 = 'name'", "'email', 'phone', 'card' or 'key'"),
+        ("redact_patterns = { order = 'ORD-[' }", "traffic.redact_patterns", "'order' is not a regular expression"),
+        ("redact_patterns = { order = 'x*' }", "traffic.redact_patterns", "'order' fits the empty text"),
+        ("redact_patterns = { '' = 'x' }", "traffic.redact_patterns", "each pattern needs a name"),
+        ('redact_hook = "scrub"', "traffic.redact_hook = 'scrub'", "python:package.module:function"),
+        ("store_text = 1", "traffic.store_text = 1", "true or false"),
+        ('store_reasons = "no"', "traffic.store_reasons = 'no'", "true or false"),
+        ('item_url = "crm/{item_id}"', "traffic.item_url = 'crm/{item_id}'", "starts with http://"),
+        ('item_url = "https://crm/a"', "traffic.item_url = 'https://crm/a'", "{external_id} or {item_id}"),
+        ('item_url = "https://crm/{id}"', "traffic.item_url = 'https://crm/{id}'", "nothing else in braces"),
+        ("spool = 5", "traffic.spool = 5", "a text in quotes"),
+        ('grade = "yes"', "traffic.grade = 'yes'", "true or false"),
         ("answers_per_day = 0", "traffic.answers_per_day = 0", "greater than or equal to 1"),
         ("sample_rate = 0", "traffic.sample_rate = 0", "greater than 0"),
         ("sample_rate = 1.5", "traffic.sample_rate = 1.5", "less than or equal to 1"),
@@ -154,6 +210,7 @@ BAD_VALUES = {
         ('name = " "', "app.name = ' '", "not blank"),
         (f'name = "{"x" * 81}"', "app.name = ", "at most 80"),
     ],
+    "alerts": [("url = 5", "alerts.url", "a text in quotes"), ('url = ""', "alerts.url", "not blank")],
     "store": [("path = 5", "store.path = 5", "a text in quotes")],
     "anchors": [("set = true", "anchors.set = True", "a text in quotes")],
     "prices.m": [
@@ -185,13 +242,95 @@ def test_bad_value_is_one_line_with_key_value_and_fix(section: str, text: str, k
 def test_every_key_has_a_bad_value_above() -> None:
     """A key that is added later is looked at as well."""
     tried = " ".join(text for cases in BAD_VALUES.values() for text, _, _ in cases)
-    free_texts = {"function", "spool", "api_key_env"}  # any text will do, or it has a test of its own
+    free_texts = {"api_key_env"}  # it has tests of its own
     keys = {
         name
-        for section in ("judge", "traffic", "schedule", "budget", "alarms", "app", "store", "anchors")
+        for section in ("judge", "traffic", "schedule", "budget", "alarms", "alerts", "app", "store", "anchors")
         for name in Config.model_fields[section].annotation.model_fields  # type: ignore[union-attr]  # all are sections
     }
     assert {name for name in keys - free_texts if name not in tried} == set()
+
+
+OWN = JUDGE + 'prompt_file = "p.md"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (JUDGE + "scale = [1, 5]", "judge.scale is for a prompt or function of your own; the shipped prompt is built"),
+        (JUDGE + "levels = { no = 0, yes = 1 }", "judge.levels is for a prompt or function of your own"),
+        (JUDGE + 'criterion = "tone"', "judge.criterion is for a prompt or function of your own"),
+        (JUDGE + 'score_field = "grade"', "judge.score_field is for a prompt or function of your own"),
+        (JUDGE + "score_pattern = '(5)'", "judge.score_pattern is for a prompt or function of your own"),
+        (OWN, "judge.prompt_file needs to know the scale its scores are on; set judge.scale = [1, 5]"),
+        (OWN + 'criterion = "tone"', "judge.prompt_file needs to know the scale"),
+        (OWN + 'rubric = "general"\nscale = [1, 5]', "judge.rubric = 'general' brings its own scale; drop it or judge"),
+        (OWN + 'rubric = "general"\ncriterion = "tone"', "drop it or judge.criterion"),
+        (OWN + 'scale = [1, 5]\nfunction = "a:b"', "judge.prompt_file and judge.function are both set"),
+        (OWN + 'scale = [1, 5]\ntoo_long = "cut"', "judge.too_long = 'cut' would change a prompt"),
+        (OWN + "scale = [0, 1]\nlevels = { no = 0, yes = 2 }", "judge.levels.yes = 2 is off judge.scale = [0, 1]"),
+        (
+            OWN + "scale = [1, 5]\nscore_field = 'a'\nscore_pattern = '(5)'",
+            "score_field and judge.score_pattern are both",
+        ),
+        (OWN + "scale = [1, 5]\nscore_field = 'a.b'\noutput_mode = 'schema'", "judge.score_field would find nothing"),
+        (
+            OWN + "scale = [1, 5]\nscore_pattern = '(5)'\noutput_mode = 'schema'",
+            "judge.score_pattern would find nothing",
+        ),
+        (JUDGE + 'function = "a:b"\ncriterion = "tone"', "set one of them too"),
+        (JUDGE + 'azure_deployment = "d"', "go together; set judge.azure_api_version too"),
+        (JUDGE + 'azure_api_version = "1"', "go together; set judge.azure_deployment too"),
+        (
+            JUDGE + 'azure_deployment = "d"\nazure_api_version = "1"',
+            "needs judge.base_url = 'https://NAME.openai.azure",
+        ),
+        (
+            JUDGE + 'azure_deployment = "d"\nazure_api_version = "1"\nbase_url = "https://x.example/openai/v1"',
+            "judge.base_url has to end before /openai",
+        ),
+        (JUDGE + 'gguf = "m.gguf"', "judge.gguf is a file for judge.base_url = 'local'"),
+        (
+            JUDGE + 'api_key_env = "K"\napi_key_command = "token"',
+            "judge.api_key_command and judge.api_key_env are both",
+        ),
+    ],
+)
+def test_settings_of_the_judge_that_do_not_fit_together_are_refused(text: str, said: str) -> None:
+    """With the reason and the way out, in one line."""
+    message = fault_of(text)
+    assert said in message
+    assert message.startswith("judgewatch.toml: judge.")
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        OWN + "scale = [1, 5]",
+        OWN + "levels = { fail = 0, pass = 1 }\nscore_pattern = 'Verdict: (.+)'",
+        OWN + 'rubric = "general"\noutput_mode = "schema"\nscore_field = "grade"',
+        OWN + "scale = [0, 1]\nlevels = { no = 0.0, yes = 1 }\nscore_field = 'a[0].b'\noutput_mode = 'json'",
+        OWN + "scale = [1, 5]\ntemperature = 'unset'\nseed = 'unset'",
+        JUDGE + 'function = "python:a.b:c"\nscale = [0, 10]\ncriterion = "tone"',
+        JUDGE + 'azure_deployment = "d"\nazure_api_version = "2026-01-01-preview"\nbase_url = "https://x.example"',
+        JUDGE + 'base_url = "local"\ngguf = "m.gguf"',
+        JUDGE + "api_key_command = 'az account get-access-token'\nproxy = 'socks5://p:1080'",
+        JUDGE + "api_key_env = ''\napi_key_command = ['token', 'two words']\nproxy = '${PROXY}'",
+        JUDGE + "extra_body = { top_p = 0.5, reasoning_effort = 'low', nested = { a = [1, 2] } }",
+    ],
+)
+def test_settings_of_the_judge_that_fit_together(text: str) -> None:
+    """Every documented way to ask is taken."""
+    assert parse(text).judge.model == "m"
+
+
+def test_numbers_of_a_scale_are_numbers_of_one_kind() -> None:
+    """1 and 1.0 are one scale: they must not make two judge setups."""
+    whole, broken = (parse(OWN + f"scale = {ends}").judge.scale for ends in ("[1, 5]", "[1.0, 5.0]"))
+    assert whole == broken == (1.0, 5.0)
+    assert all(isinstance(end, float) for end in whole or ())
+    assert isinstance(parse(JUDGE + "temperature = 1").judge.temperature, float)
 
 
 def test_several_faults_stand_in_one_message() -> None:
@@ -218,7 +357,10 @@ def test_several_faults_stand_in_one_message() -> None:
             "unknown key 'prices.m.input_usd'; did you mean 'input_usd_per_million'?",
         ),
         (JUDGE + "[budget]\nzebra = 1", "unknown key 'budget.zebra'; known here: calls_per_day, usd_per_day"),
-        ("zebra = 1\n" + JUDGE, "known here: alarms, anchors, app, budget, judge, prices, schedule, store, traffic"),
+        (
+            "zebra = 1\n" + JUDGE,
+            "known here: alarms, alerts, anchors, app, budget, judge, prices, schedule, store, traffic",
+        ),
         ("folder = 'x'\n" + JUDGE, "unknown key 'folder'"),
         ("judge = 'gpt'", "judge has to be a section, written as [judge]"),
         ("", "judge is missing"),
@@ -242,6 +384,8 @@ def test_unknown_key_suggests_the_one_that_was_meant(text: str, said: str) -> No
         f'query = {{ key = {{ a = "{SECRET}" }} }}',
         f'base_url = "{SECRET}"',
         f'base_url = "https://user:{SECRET}@host/v1"',
+        f'proxy = "user:{SECRET}@host"',
+        f'api_key_command = ["", "{SECRET}"]',
     ],
 )
 def test_secret_in_the_wrong_place_is_not_repeated(text: str) -> None:
@@ -261,6 +405,16 @@ def test_secrets_are_not_in_the_repr(monkeypatch: pytest.MonkeyPatch) -> None:
     assert config.api_key() == SECRET
     assert SECRET not in repr(config)
     assert SECRET not in str(config)
+    hidden = f"proxy = 'http://u:{SECRET}@host'\napi_key_command = 'echo {SECRET}'\n"
+    assert SECRET not in repr(parse(JUDGE + hidden + f"[traffic]\ncommand = 'get --token {SECRET}'"))
+
+
+def test_password_of_a_proxy_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Like any other secret; without a proxy there is nothing to fill in."""
+    monkeypatch.setenv("PROXY_PASSWORD", SECRET)
+    config = parse(JUDGE + "proxy = 'http://me:${PROXY_PASSWORD}@host:3128'")
+    assert config.proxy_address() == f"http://me:{SECRET}@host:3128"
+    assert parse(JUDGE).proxy_address() is None
 
 
 @pytest.mark.parametrize("value", [None, "", "  \n"])
@@ -271,6 +425,15 @@ def test_key_that_is_not_set_is_said_with_its_variable(monkeypatch: pytest.Monke
         monkeypatch.setenv("JUDGE_KEY", value)
     with pytest.raises(ConfigError, match=r"variable JUDGE_KEY is not set; put the judge's key there, or set judge"):
         parse(JUDGE + 'api_key_env = "JUDGE_KEY"').api_key()
+
+
+@pytest.mark.parametrize("text", ["api_key_command = 'token'", "base_url = 'local'"])
+def test_no_variable_is_asked_for_where_the_key_comes_from_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """A command prints it, or the model runs here and needs none."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert parse(JUDGE + text).api_key() == "none"
 
 
 def test_key_that_passes_for_the_name_of_a_variable_is_not_repeated() -> None:

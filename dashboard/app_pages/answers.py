@@ -158,14 +158,16 @@ def _clear() -> None:
     choose(segment=None, level=None, day=None, item=None, text=None, reason=None, page=1)
 
 
-def _open(scope: Scope, period: tuple[str, str], wanted: str) -> None:
+def _open(scope: Scope, wanted: str) -> None:
     ids = find_item(scope.key, scope.app, wanted)
     if len(ids) != 1:
         title = "There is no such answer" if not ids else "Several answers begin like that"
         render_problem(Problem(title=title, text=f"Looked for {wanted!r} in app {scope.app!r}."))
         st.button("Back to the list", on_click=choose, kwargs={"item": None}, key="back_to_list")
         return
-    render_answer(scope, ids[0], _found(scope, period))
+    # an answer of a recheck can be opened before any run has graded a day: it stands in no list
+    alone = AnswerList(rows=[], total=0, page=1, n_pages=1, before=None, after=None)
+    render_answer(scope, ids[0], alone if scope.period is None else _found(scope, scope.period))
 
 
 def _found(scope: Scope, period: tuple[str, str]) -> AnswerList:
@@ -176,9 +178,6 @@ def _found(scope: Scope, period: tuple[str, str]) -> AnswerList:
 
 
 def _render(scope: Scope, period: tuple[str, str]) -> None:
-    if scope.view.item is not None:
-        _open(scope, period, scope.view.item)
-        return
     heading("Answers", 2)
     _filters(scope, period)
     found = _found(scope, period)
@@ -190,4 +189,7 @@ def _render(scope: Scope, period: tuple[str, str]) -> None:
 
 
 scope = require_scope()
-_render(scope, require_days(scope))
+if scope.view.item is not None:
+    _open(scope, scope.view.item)
+else:
+    _render(scope, require_days(scope))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Literal
 
 import streamlit as st
 
@@ -12,6 +11,7 @@ from dashboard.charts.anchors import plot_anchors
 from dashboard.charts.shares import plot_shares
 from dashboard.charts.traffic import is_learnt, plot_traffic, traffic_title, without_corrected
 from dashboard.components import (
+    day_line,
     heading,
     page_link,
     render_chart,
@@ -22,10 +22,12 @@ from dashboard.components import (
     run_line,
     score_text,
     small,
+    tone_badge,
 )
 from dashboard.needs_look import looks
+from dashboard.recheck_view import render_recheck
 from dashboard.scope import Scope
-from dashboard.verdict import Tile, Tone, tiles, verdict_words
+from dashboard.verdict import Tile, tiles, verdict_words
 from dashboard.wording import counted, instant, one_line
 from dashboard.wording import day as day_text
 from evaluator.clock import SystemClock, parse_utc
@@ -33,21 +35,15 @@ from evaluator.findings import Findings
 
 SILENT_AFTER = timedelta(hours=50)  # two daily runs missed, with some patience
 MOST_EXAMPLES = 3
-_BADGES: dict[Tone, tuple[str, Literal["orange", "green", "gray"]]] = {
-    "look": ("needs a look", "orange"),
-    "quiet": ("quiet", "green"),
-    "unknown": ("not known yet", "gray"),
-}
 
 
 def _verdict(scope: Scope, period: tuple[str, str]) -> None:
     words = verdict_words(scope, period)
-    label, colour = _BADGES[words.tone]
     with st.container(border=True, gap="small"):
         line = st.container(horizontal=True, vertical_alignment="center")
         with line:
             heading(words.headline, 2, width="content")
-            st.badge(label, color=colour)
+            tone_badge(words.tone)
         with st.container(gap="xsmall"):
             for sentence in words.sentences:
                 st.text(sentence)
@@ -150,6 +146,7 @@ def _freshness(scope: Scope) -> None:
     silent = SystemClock().now() - parse_utc(runs[0]["slot_utc"])
     if silent > SILENT_AFTER:
         lines.append(f"No run since {instant(runs[0]['slot_utc'], scope.zone)}: start `judgewatch run watch`.")
+    lines.append(day_line(scope))
     if scope.findings is not None:
         a_year = scope.findings["settings"]["false_alarms_per_year"]
         lines.append(f"False alarms accepted when nothing changes: {a_year:g} a year on average.")
@@ -158,6 +155,7 @@ def _freshness(scope: Scope) -> None:
 
 scope = require_scope()
 if scope.days is None:
+    render_recheck(scope)
     render_no_verdicts(scope)
 else:
     period = require_days(scope)
@@ -174,4 +172,5 @@ else:
         _needs_a_look(scope)
     if scope.findings is not None:
         _examples(scope, scope.findings)
+    render_recheck(scope)
     _freshness(scope)

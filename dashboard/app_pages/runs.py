@@ -8,16 +8,25 @@ import streamlit as st
 
 from dashboard import queries
 from dashboard.charts.runs import plot_runs
-from dashboard.components import heading, render_chart, render_no_verdicts, render_table, require_scope, run_cause
+from dashboard.components import (
+    heading,
+    render_chart,
+    render_day,
+    render_no_verdicts,
+    render_table,
+    require_scope,
+    run_cause,
+)
 from dashboard.queries import Row
 from dashboard.scope import Scope
 from dashboard.wording import duration, instant, reasons
-from evaluator.records import StopReason
+from evaluator.records import Purpose, StopReason
 
 MOST_CARDS = 3
 MOST_EARLIER = 20
 _COLUMNS = {
     "slot": "scheduled",
+    "purpose": "for",
     "status": "status",
     "cause": "cause",
     "setup": "setup",
@@ -30,6 +39,13 @@ _COLUMNS = {
     "cost_usd": "cost, USD",
     "duration": "took",
 }
+_PURPOSES: dict[str, str] = {
+    Purpose.SCHEDULED: "the record",
+    Purpose.IMPORTED: "imported scores",
+    Purpose.RECHECK: "recheck",
+    Purpose.PICK: "anchor candidates",
+}
+_NOT_COUNTED_NEXT = "Switch the cache off for the judge, see what the command says, then wait for the next run."
 _NEXT: dict[str, tuple[str, str]] = {
     StopReason.AUTH: (
         "The judge refused the key. Check the key and its variable, then run again.",
@@ -60,10 +76,16 @@ def _table_row(run: Row, scope: Scope) -> dict[str, Any]:
         **run,
         "slot": instant(run["slot_utc"], scope.zone),
         "setup": f"v{run['setup']}",
+        "purpose": _PURPOSES.get(run["purpose"], run["purpose"]),
         "reasons": reasons(run["reasons"]),
         "duration": duration(run["started_utc"], run["finished_utc"]),
-        "cause": run_cause(run) if run["status"] in ("failed", "stopped") else "",
+        "cause": run_cause(run) if run["status"] in ("failed", "stopped") else _not_counted(run),
     }
+
+
+def _not_counted(run: Row) -> str:
+    """Why a run that came to its end is no measurement; empty when it is one."""
+    return f"does not count: {run['not_counted']}" if run["not_counted"] else ""
 
 
 def _card(run: Row, scope: Scope) -> None:
@@ -78,16 +100,29 @@ def _card(run: Row, scope: Scope) -> None:
             st.code(command, language=None, wrap_lines=True)
 
 
+def _card_not_counted(run: Row, scope: Scope) -> None:
+    """The newest run came to its end and is no measurement: why, and what to do."""
+    with st.container(border=True):
+        heading(f"The run of {instant(run['slot_utc'], scope.zone)} does not count", 4)
+        st.text(run["not_counted"])
+        st.text(f"Next step: {_NOT_COUNTED_NEXT}")
+        st.code("judgewatch doctor", language=None, wrap_lines=True)
+
+
 def _render(scope: Scope) -> None:
     runs = queries.runs(scope.key, scope.app)
     if not runs:
         render_no_verdicts(scope)
         return
+    render_day(scope)
     newest = runs[0]
     if newest["status"] == "running":
         done = newest["n_scored"] + newest["n_unscored"]
         st.text(f"A run is under way: {done:,} of {newest['n_planned']:,} graded so far.")
     _render_failures(runs, scope)
+    measured = next((run for run in runs if run["purpose"] == Purpose.SCHEDULED and run["status"] == "finished"), None)
+    if measured is not None and measured["not_counted"]:
+        _card_not_counted(measured, scope)
     render_chart(plot_runs(list(reversed(_in_period(runs, scope)))), key="run_counts")
     rows = [_table_row(run, scope) for run in runs]
     wide = ["cause"] if any(row["cause"] for row in rows) else []

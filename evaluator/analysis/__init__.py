@@ -13,11 +13,12 @@ The shape of the result is ``evaluator.findings``. One module a question:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
+from evaluator.analysis.bridging import anchor_source, measured_by, raw_periods
 from evaluator.analysis.daily import traffic_days
 from evaluator.analysis.history import read_anchor_history
 from evaluator.analysis.judge import Judge, find_judge
@@ -29,7 +30,7 @@ from evaluator.analysis.series import watched_series
 from evaluator.analysis.shares import change_shares
 from evaluator.analysis.totals import read_traffic
 from evaluator.analysis.units import Scale
-from evaluator.analysis.wording import headline, sentences, tone, unscored_sentences
+from evaluator.analysis.wording import headline, left_out_sentences, sentences, tone, unscored_sentences
 from evaluator.findings import SCHEMA_VERSION, EventMark, Findings, SettingsUsed
 from evaluator.records import Source, content_hash
 from evaluator.stats.detector import BASELINE_RUNS
@@ -37,7 +38,7 @@ from evaluator.stats.evidence import MIN_REFERENCE_RUNS
 from evaluator.store import read, write
 from evaluator.store.db import Store, open_store
 
-CODE_VERSION = "2"  # raised when the same data would give another answer
+CODE_VERSION = "3"  # raised when the same data would give another answer
 LAST_DAYS = 14  # the recent period that tables and shares speak of
 LEVEL = 0.95
 ASSISTANT_WEIGHT = 0.35  # share of the false-alarm budget
@@ -103,12 +104,17 @@ def analyse(store: Store, *, app: str, ruler_id: str, settings: AnalysisSettings
     if setup is None:
         raise KeyError(f"app {app!r} has no judge setup {ruler_id!r}")
     scale = Scale(low=float(setup["scale_min"]), high=float(setup["scale_max"]))
-    used, events = _settings_used(settings), _events(store, app, ruler_id)
+    anchors = anchor_source(store, app, setup)
+    used, events = _settings_used(settings), _events(store, app, {ruler_id, anchors.ruler_id})
     whose = {"app": app, "ruler_id": ruler_id, "criterion": str(setup["criterion"])}
-    history = read_anchor_history(store, **whose, scale=scale.bounds)
+    history = read_anchor_history(
+        store, app=app, ruler_id=anchors.ruler_id, criterion=anchors.criterion, scale=scale.bounds
+    )
     judge = find_judge(history, scale=scale, settings=used, events=events)
-    traffic = read_traffic(store, **whose, scale=scale, judge=judge)
-    reasons = {source: _reasons(store, app, ruler_id, source) for source in Source}
+    stand_ins = measured_by(read.run_slots(store, app), judge) if anchors.setup is not None else {}
+    traffic = read_traffic(store, **whose, scale=scale, judge=judge, stand_ins=stand_ins)
+    graded_by = {Source.ANCHOR: anchors.ruler_id, Source.TRAFFIC: ruler_id}
+    reasons = {source: _reasons(store, app, graded_by[source], source) for source in Source}
     findings = Findings(
         schema_version=SCHEMA_VERSION,
         app=app,
@@ -136,13 +142,23 @@ def analyse(store: Store, *, app: str, ruler_id: str, settings: AnalysisSettings
         ),
         segments=segment_findings(traffic, judge, scale=scale, settings=used, events=events, last_days=LAST_DAYS),
         shares=change_shares(traffic, judge, scale=scale, settings=used, last_days=LAST_DAYS),
-        days=traffic_days(traffic, judge, scale=scale, level=LEVEL, reasons=reasons[Source.TRAFFIC]),
+        days=traffic_days(
+            traffic,
+            judge,
+            scale=scale,
+            level=LEVEL,
+            reasons=reasons[Source.TRAFFIC],
+            missing=anchors.missing,
+        ),
         events=events,
         headline="",
         tone="unknown",
         sentences=[],
         needs_a_look=[],
         look_segments=[],
+        imported=anchors.is_imported,
+        anchor_setup=anchors.setup,
+        raw_periods=raw_periods(traffic, scale=scale, level=LEVEL, last_days=LAST_DAYS) if anchors.is_imported else [],
     )
     _put_into_words(findings, reasons)
     return findings
@@ -150,12 +166,13 @@ def analyse(store: Store, *, app: str, ruler_id: str, settings: AnalysisSettings
 
 def _put_into_words(findings: Findings, reasons: Mapping[Source, Mapping[str, Mapping[str, int]]]) -> None:
     looks = needs_a_look(findings)
-    unscored = unscored_sentences(findings, anchors=reasons[Source.ANCHOR], answers=reasons[Source.TRAFFIC])
+    missing = left_out_sentences(findings)
+    missing += unscored_sentences(findings, anchors=reasons[Source.ANCHOR], answers=reasons[Source.TRAFFIC])
     findings["headline"] = headline(findings)
     findings["tone"] = tone(findings)
     findings["sentences"] = sentences(findings)
-    findings["needs_a_look"] = [*unscored, *(sentence for _, sentence in looks)]
-    findings["look_segments"] = [*(None for _ in unscored), *(segment_id for segment_id, _ in looks)]
+    findings["needs_a_look"] = [*missing, *(sentence for _, sentence in looks)]
+    findings["look_segments"] = [*(None for _ in missing), *(segment_id for segment_id, _ in looks)]
 
 
 def _settings_used(settings: AnalysisSettings) -> SettingsUsed:
@@ -169,11 +186,11 @@ def _settings_used(settings: AnalysisSettings) -> SettingsUsed:
     )
 
 
-def _events(store: Store, app: str, ruler_id: str) -> list[EventMark]:
+def _events(store: Store, app: str, ruler_ids: Set[str]) -> list[EventMark]:
     return [
         EventMark(day=row["day"], kind=row["kind"], text=row["text"])
         for row in read.events(store, app)
-        if row["ruler_id"] in (None, ruler_id)
+        if row["ruler_id"] is None or row["ruler_id"] in ruler_ids
     ]
 
 

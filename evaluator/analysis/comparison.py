@@ -82,6 +82,7 @@ def _bare_run(history: AnchorHistory, row: int, scale: Scale) -> AnchorRun:
         slot_utc=history.slots[row],
         n=len(scored),
         n_anchors=history.n_planned[row],
+        not_counted=history.not_counted.get(history.run_ids[row], ""),
         counted=False,
         in_baseline=False,
         mean=scale.known_score(scored.mean()) if len(scored) else None,

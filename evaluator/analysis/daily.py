@@ -13,9 +13,17 @@ from evaluator.findings import TrafficDay
 from evaluator.stats.correction import NoMap
 from evaluator.stats.numeric import IntArray
 
+NO_ANCHORS = "no anchors in that run"
+
 
 def traffic_days(
-    traffic: Traffic, judge: Judge, *, scale: Scale, level: float, reasons: Mapping[str, Mapping[str, int]]
+    traffic: Traffic,
+    judge: Judge,
+    *,
+    scale: Scale,
+    level: float,
+    reasons: Mapping[str, Mapping[str, int]],
+    missing: str = NO_ANCHORS,
 ) -> list[TrafficDay]:
     """Return a row for every day with a sample, whether or not it has a mean.
 
@@ -25,15 +33,14 @@ def traffic_days(
         scale: Of the rubric.
         level: Coverage of the intervals.
         reasons: Day to reason to the number of answers without a score.
+        missing: Why a day is not corrected whose run has no anchors.
     """
     rows = np.flatnonzero(traffic.totals.segment_id == traffic.everything)
     rows_of: dict[str, list[int]] = {}
     for row in rows:
         rows_of.setdefault(str(traffic.totals.day[row]), []).append(int(row))
-    return [
-        _traffic_day(day, np.array(rows_of.get(day, []), dtype=np.int64), traffic, judge, scale, level, reasons)
-        for day in traffic.days
-    ]
+    of_day = {day: np.array(rows_of.get(day, []), dtype=np.int64) for day in traffic.days}
+    return [_traffic_day(day, found, traffic, judge, scale, level, reasons, missing) for day, found in of_day.items()]
 
 
 def _traffic_day(
@@ -44,6 +51,7 @@ def _traffic_day(
     scale: Scale,
     level: float,
     reasons: Mapping[str, Mapping[str, int]],
+    missing: str,
 ) -> TrafficDay:
     totals, sample = traffic.totals, traffic.sampled.get(day)
     n, n_unscored = int(totals.n[rows].sum()), int(totals.n_unscored[rows].sum())
@@ -54,7 +62,7 @@ def _traffic_day(
     if n_unscored and not len(used):
         note = _mostly_unscored(n_unscored, n + n_unscored, reasons.get(day, {}))
     elif len(used) and np.isnan(corrected.mean):
-        note = _not_corrected(totals.run_id[used[-1]], judge)
+        note = _not_corrected(totals.run_id[used[-1]], judge, missing)
     return TrafficDay(
         day=day,
         n=n,
@@ -77,9 +85,9 @@ def _mostly_unscored(n_unscored: int, n: int, reasons: Mapping[str, int]) -> str
     return f"mostly unscored: {n_unscored} of {n} answers have no score{why}, so the day has no mean"
 
 
-def _not_corrected(run_id: str, judge: Judge) -> str:
+def _not_corrected(run_id: str, judge: Judge, missing: str) -> str:
     judge_map = judge.maps.get(run_id)
-    return "not corrected: " + (judge_map.reason if isinstance(judge_map, NoMap) else "no anchors in that run")
+    return "not corrected: " + (judge_map.reason if isinstance(judge_map, NoMap) else missing)
 
 
 def reasons_text(reasons: Mapping[str, int]) -> str:

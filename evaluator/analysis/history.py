@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -27,6 +27,7 @@ class AnchorHistory:
         scores: Shape (runs, anchors), 1..5 equivalents; nan where there is no score. A failed run has none.
         asked: Which anchors a run should have graded, same shape.
         n_planned: Anchors in the plan of each run.
+        not_counted: By run id: why a run that came to its end is no measurement; it has no scores here.
     """
 
     run_ids: tuple[str, ...]
@@ -37,6 +38,7 @@ class AnchorHistory:
     scores: FloatArray
     asked: BoolArray
     n_planned: tuple[int, ...]
+    not_counted: dict[str, str] = field(default_factory=dict)
 
     @property
     def n_asked(self) -> int:
@@ -79,6 +81,7 @@ def read_anchor_history(
         scores=normalise(scores, scale),
         asked=asked,
         n_planned=tuple(run["n_anchors"] for run in runs),
+        not_counted={run["run_id"]: run["not_counted"] for run in runs if run["not_counted"]},
     )
 
 

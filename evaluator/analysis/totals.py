@@ -92,9 +92,23 @@ class Traffic:
         return sorted({str(day) for day in graded} | set(self.sampled))
 
 
-def read_traffic(store: Store, *, app: str, ruler_id: str, criterion: str, scale: Scale, judge: Judge) -> Traffic:
-    """Read the totals of every segment and correct them with the maps of the judge."""
+def read_traffic(
+    store: Store,
+    *,
+    app: str,
+    ruler_id: str,
+    criterion: str,
+    scale: Scale,
+    judge: Judge,
+    stand_ins: Mapping[str, str] | None = None,
+) -> Traffic:
+    """Read the totals of every segment and correct them with the maps of the judge.
+
+    ``stand_ins`` names, by run id, the run whose anchors speak for a run that has none of its own.
+    """
     rows = read.segment_day_totals(store, app=app, ruler_id=ruler_id, criterion=criterion, source=Source.TRAFFIC)
+    if stand_ins:
+        rows = [{**row, "run_id": stand_ins.get(row["run_id"], row["run_id"])} for row in rows]
     names = {row["segment_id"]: row for row in read.segments(store, app)}
     everything = next((key for key, row in names.items() if row["key"] == ""), -1)
     slots = {run["run_id"]: run["slot_utc"] for run in read.run_slots(store, app)}

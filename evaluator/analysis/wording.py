@@ -5,23 +5,31 @@ Methods are in the findings, beside each interval; a sentence says what the inte
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Literal
 
 from evaluator.analysis.daily import reasons_text
 from evaluator.analysis.looks import MOST_LOOKS, changed_segments, segment_sentence, worst_segment
 from evaluator.analysis.phrases import counted, day_text, days_text, number, segment_name, signed, since_text, size_text
 from evaluator.analysis.watching import FEW_VALUES
-from evaluator.findings import Findings, JudgeFinding, QualityFinding, Shares
+from evaluator.findings import AnchorRun, Findings, JudgeFinding, QualityFinding, RawPeriod, Shares
 
 MANY_UNSCORED = 0.1  # share of missing scores that is worth a look
 
 
 def headline(findings: Findings) -> str:
-    """The verdict in one sentence."""
+    """The verdict in one sentence; in a second one that the newest runs do not count, if that is so."""
+    left_out = runs_left_out(findings["judge"])
+    if not left_out:
+        return _verdict(findings)
+    return f"{_verdict(findings)} {_left_out_clause(left_out)}."
+
+
+def _verdict(findings: Findings) -> str:
     judge, moved = findings["judge"], _what_moved(findings)
     if judge["state"] == "no_data":
-        return _without_judge(judge)
+        return _without_judge(findings)
     if judge["state"] == "learning":
         return _learning(findings) + (f" Meanwhile, {moved}." if moved else "")
     if judge["state"] == "changed":
@@ -42,17 +50,31 @@ def _what_moved(findings: Findings) -> str | None:
     return None
 
 
-def _without_judge(judge: JudgeFinding) -> str:
+def _without_judge(findings: Findings) -> str:
+    judge = findings["judge"]
+    if findings.get("imported"):
+        return _imported_headline(findings)
     if not judge["n_runs"]:
         return "The judge is not watched: no run has graded anchors."
     return "The judge is not watched yet: no run has graded enough anchors."
+
+
+def _imported_headline(findings: Findings) -> str:
+    """Of imported scores whose judge no anchors have measured."""
+    setup = findings.get("anchor_setup")
+    if setup is None:
+        return "These scores were imported: no anchors, so a change cannot be split between judge and assistant yet."
+    return (
+        f"These scores were imported, and the anchors of judge setup v{setup} speak for their judge; no run has graded"
+        " enough of them yet."
+    )
 
 
 def _learning(findings: Findings) -> str:
     judge, needed = findings["judge"], findings["settings"]["learning_runs"]
     new = f"Judge setup v{findings['setup']} is new, and its scores do not compare with those before. "
     return (
-        (new if findings["setup"] > 1 else "")
+        (new if findings["setup"] > 1 and not findings.get("imported") else "")
         + f"Learning: run {judge['n_runs_counted']} of {needed};"
         + f" first alarm possible on {day_text(judge['first_alarm_day'])}."
     )
@@ -110,7 +132,8 @@ def tone(findings: Findings) -> Literal["quiet", "unknown", "look"]:
     judge, assistant = findings["judge"]["state"], findings["assistant"]["state"]
     if "changed" in (judge, assistant) or worst_segment(findings) is not None:
         return "look"
-    return "quiet" if judge == "steady" and assistant != "cannot_tell" else "unknown"
+    is_quiet = judge == "steady" and assistant != "cannot_tell" and not runs_left_out(findings["judge"])
+    return "quiet" if is_quiet else "unknown"
 
 
 # ---------------------------------------------------------------- sentences
@@ -120,6 +143,8 @@ def sentences(findings: Findings) -> list[str]:
     """Everything worth saying, the judge first, each with interval and dates."""
     judge, assistant, shares = findings["judge"], findings["assistant"], findings["shares"]
     found = [judge_sentence(findings)]
+    if findings.get("imported"):
+        found += imported_sentences(findings)
     if judge["likely_cause"] is not None:
         found.append(f"Likely cause: {judge['likely_cause']}.")
     found.append(assistant_sentence(findings))
@@ -134,6 +159,8 @@ def judge_sentence(findings: Findings) -> str:
     """What is known of the judge."""
     judge = findings["judge"]
     counts = f"{counted(judge['n_anchors'], 'anchor')}, {counted(judge['n_runs_counted'], 'run')}"
+    if judge["state"] == "no_data" and findings.get("imported") and not judge["n_runs"]:
+        return "Judge: not watched; a change of the judge shows in anchors only, and there are none yet."
     if judge["state"] == "no_data":
         return (
             "Judge: a run counts when it has graded at least ten anchors and half of those it was to grade;"
@@ -161,10 +188,40 @@ def _earlier(judge: JudgeFinding) -> str:
     return f" It had moved before, on {days}; against its first runs it now gives {size}."
 
 
+def imported_sentences(findings: Findings) -> list[str]:
+    """What imported scores say by themselves, and what would let them say more."""
+    found = []
+    periods = findings.get("raw_periods", [])
+    if len(periods) > 1:
+        parts = [f"{_mean_text(period)}" for period in periods]
+        found.append(f"Raw mean as the judge gave it: {parts[0]}, then {parts[1]}; `judgewatch history` has each day.")
+    if findings.get("anchor_setup") is None:
+        found.append(
+            "To tell the two apart: grade anchors from today on with the same judge (`judgewatch import --verdicts FILE"
+            " --same-judge`, then `judgewatch run once`), or have old and recent answers graded again now:"
+            " `judgewatch recheck FILE`."
+        )
+    else:
+        found.append(
+            f"These scores were imported; the anchors of judge setup v{findings['anchor_setup']} speak for their judge."
+        )
+    return found
+
+
+def _mean_text(period: RawPeriod) -> str:
+    days = days_text(period["first_day"], period["last_day"])
+    if period["mean"] is None or period["low"] is None or period["high"] is None:
+        return f"none ({days}, n {period['n']:,})"
+    bounds = f"between {number(period['low'])} and {number(period['high'])}"
+    return f"{number(period['mean'])}, {bounds} ({days}, n {period['n']:,})"
+
+
 def assistant_sentence(findings: Findings) -> str:
     """What is known of the assistant, the judge's move taken out."""
     assistant = findings["assistant"]
     if assistant["state"] == "no_data":
+        if findings.get("imported"):
+            return "Your assistant: not known apart from its judge."
         return "Your assistant: no day can be compared yet; that takes answers graded in runs that count."
     if assistant["state"] == "learning" or assistant["estimate"] is None:
         return "Your assistant: too few days yet to tell a change from chance."
@@ -205,6 +262,29 @@ def shares_sentence(shares: Shares) -> str:
 def _share(value: float, low: float | None, high: float | None) -> str:
     zero = " (could be zero)" if low is not None and high is not None and low <= 0 <= high else ""
     return f"{size_text(value, low, high)}{zero}"
+
+
+def runs_left_out(judge: JudgeFinding) -> list[AnchorRun]:
+    """The newest runs in a row that came to their end and are no measurement, oldest first."""
+    left_out = list(takewhile(lambda run: run["not_counted"], reversed(judge["runs"])))
+    return left_out[::-1]
+
+
+def _left_out_clause(left_out: Sequence[AnchorRun]) -> str:
+    day = day_text(left_out[0]["day"])
+    if len(left_out) == 1:
+        return f"The run of {day} does not count"
+    return f"The last {len(left_out)} runs, since {day}, do not count"
+
+
+def left_out_sentences(findings: Findings) -> list[str]:
+    """Say why the newest runs do not count, and what follows from that."""
+    left_out = runs_left_out(findings["judge"])
+    if not left_out:
+        return []
+    why = left_out[-1]["not_counted"]
+    unseen = "As long as that goes on, a change of the judge cannot be seen; `judgewatch doctor` says what to do."
+    return [f"{_left_out_clause(left_out)}: {why}. {unseen}"]
 
 
 def unscored_sentences(

@@ -14,7 +14,11 @@ _SECTIONS = {
         "demo": Entry(
             module="evaluator.cli.demo", name="demo", help="See it work, without a key: sixty simulated days."
         ),
+        "init": Entry(module="evaluator.cli.init", name="init", help="Write a first configuration; see what it costs."),
+        "recheck": Entry(module="evaluator.cli.recheck", help="Grade stored scores again: did your judge move?"),
+        "doctor": Entry(module="evaluator.cli.doctor", help="Check that everything is in place; what to do if not."),
         "import": Entry(module="evaluator.cli.imports", help="Take in answers from files."),
+        "source": Entry(module="evaluator.cli.source", help="Try the files and the command that answers come from."),
     },
     "Daily": {
         "run": Entry(module="evaluator.cli.run", help="Grade anchors and new answers, once or on schedule."),
@@ -28,6 +32,7 @@ _SECTIONS = {
         "export": Entry(module="evaluator.cli.export", help="Write verdicts, answers or days to a file."),
     },
     "Admin": {
+        "local": Entry(module="evaluator.cli.local", help="Fetch a small model to judge with on this machine."),
         "anchors": Entry(module="evaluator.cli.anchors", help="Show the fixed answers that watch the judge."),
         "rubric": Entry(module="evaluator.cli.rubric", help="Show what a score means."),
         "event": Entry(module="evaluator.cli.event", help="Log deploys and notes that may explain a change."),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evaluator.cli.current import Current, next_step, read_current
+from evaluator.cli.current import Current, next_step, read_current, setup_option
 from evaluator.cli.output import bounds, counted, number, put, put_json, put_table, signed
 from evaluator.cli.target import Target, json_option, target_options
 
@@ -42,13 +42,14 @@ class _FailOn(click.ParamType[frozenset[str]]):
     help="Exit with 2 for judge drift (judge), 3 for a change of quality (quality), 4 while nothing can be told"
     " (undecided); separated by commas, the lowest code wins.",
 )
+@setup_option
 @target_options
 @json_option
 @click.pass_context
-def command(ctx: click.Context, *, target: Target, fail_on: frozenset[str], as_json: bool) -> None:
+def command(ctx: click.Context, *, target: Target, setup: int | None, fail_on: frozenset[str], as_json: bool) -> None:
     """Say who moved, the judge or the assistant, with numbers, intervals and dates."""
     with target.reading() as store:
-        current = read_current(target, store)
+        current = read_current(target, store, setup=setup)
         findings = current.findings
         if findings is None:
             step = next_step(store, current.app)

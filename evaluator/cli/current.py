@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from evaluator.cli.output import counted, say
 from evaluator.cli.target import Target
-from evaluator.errors import StoreError
+from evaluator.errors import StoreError, UsageError
 from evaluator.freshness import newest_analysis
 from evaluator.store import read
 
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
     from evaluator.analysis import AnalysisSettings
     from evaluator.findings import Findings
     from evaluator.store.db import Store
+
+setup_option = click.option(
+    "--setup", "setup", type=click.IntRange(min=1), help="Number of the judge setup (default: the newest that graded)."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,15 +33,15 @@ class Current:
     computed_utc: str | None
 
 
-def read_current(target: Target, store: Store) -> Current:
-    """Return the newest analysis of the app in question.
+def read_current(target: Target, store: Store, *, setup: int | None = None) -> Current:
+    """Return the newest analysis of the app in question, of the setup of that number where one is named.
 
     Raises:
-        UsageError: which app is meant is not clear.
+        UsageError: which app is meant is not clear, or there is no such setup.
         StoreError: the database cannot be used.
     """
     app = target.app_in(store)
-    ruler = read.newest_ruler(store, app)
+    ruler = read.newest_ruler(store, app) if setup is None else _ruler_of(store, app, setup)
     if ruler is None:
         return Current(app=app, ruler=None, findings=None, computed_utc=None)
     row, is_due = newest_analysis(store, app=app, ruler_id=ruler["ruler_id"], criterion=ruler["criterion"])
@@ -47,6 +53,16 @@ def read_current(target: Target, store: Store) -> Current:
     if row is None:
         return Current(app=app, ruler=ruler, findings=None, computed_utc=None)
     return Current(app=app, ruler=ruler, findings=row["payload"], computed_utc=row["computed_utc"])
+
+
+def _ruler_of(store: Store, app: str, setup: int) -> dict[str, Any]:
+    """The judge setup of a number."""
+    known = read.rulers(store, app)
+    found = next((row for row in known if row["position"] == setup), None)
+    if found is None:
+        listed = ", ".join(f"{row['position']} ({row['model_asked']}, {row['criterion']})" for row in known) or "none"
+        raise UsageError(f"{app} has no judge setup {setup}; its setups: {listed}")
+    return found
 
 
 def _analyse(target: Target, store: Store, app: str, ruler_id: str, last: dict[str, Any] | None) -> Findings:
@@ -83,7 +99,7 @@ def next_step(store: Store, app: str) -> str:
         if not counts["n_answers"]:
             return "There are no answers and no runs yet: `judgewatch import FILE`, then `judgewatch run once`."
         return f"Nothing is graded yet ({counted(counts['n_answers'], 'answer')} waiting): `judgewatch run once`."
-    newest = read.runs(store, app, most=1)[0]
+    newest = read.runs(store, app, most=1, aside=False)[0]
     reasons = ", ".join(f"{n} {reason}" for reason, n in newest["reasons"].items())
     why = f": {newest['message'] or reasons}" if newest["message"] or reasons else ""
     return f"No run has a score yet; the last one, of {newest['slot_day']}, is {newest['status']}{why}."

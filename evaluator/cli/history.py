@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from evaluator.cli.current import Current, next_step, read_current
+from evaluator.cli.current import Current, next_step, read_current, setup_option
 from evaluator.cli.output import bounds, number, put, put_json, put_table
 from evaluator.cli.segment_names import Pair, find_segment, segment_option, segment_text
 from evaluator.cli.target import Target, json_option, target_options
@@ -22,12 +22,13 @@ _NUMBERS = ("n", "unscored", "mean", "corrected")
 @click.command("history")
 @click.option("--days", "n_days", type=click.IntRange(min=1), help="Only the last so many days.")
 @segment_option
+@setup_option
 @target_options
 @json_option
-def command(*, target: Target, n_days: int | None, pairs: tuple[Pair, ...], as_json: bool) -> None:
+def command(*, target: Target, setup: int | None, n_days: int | None, pairs: tuple[Pair, ...], as_json: bool) -> None:
     """Show one row a day: n, mean, interval, unscored, and the mean as the first judge would have scored it."""
     with target.reading() as store:
-        current = read_current(target, store)
+        current = read_current(target, store, setup=setup)
         if current.findings is None or current.ruler is None:
             step = next_step(store, current.app)
             if as_json:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evaluator.cli.import_verdicts import FORMATS, ImportOptions, ScoreOptions, import_scores, score_options, tell_end
 from evaluator.cli.output import counted, put, put_json, say
 from evaluator.cli.target import DEFAULT_APP, Target, json_option, target_options
 
@@ -35,7 +36,12 @@ class _FieldParam(click.ParamType[tuple[str, str]]):
 
 @click.command("import")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
-@click.option("--format", "file_format", type=click.Choice(["jsonl", "csv", "json"]), help="Format, if not as named.")
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["jsonl", "csv", "json", "otel", *FORMATS]),
+    help="Format, if not as named.",
+)
 @click.option("--field", "fields", multiple=True, type=_FieldParam(), help="Column of a field, like output=reply.")
 @click.option("--encoding", default="utf-8", show_default=True, help="How text is written, like cp1252.")
 @click.option("--time-format", help="How times are written, like '%d/%m/%Y %H:%M'.")
@@ -47,6 +53,7 @@ class _FieldParam(click.ParamType[tuple[str, str]]):
     "--rejects", "rejects_path", type=click.Path(path_type=Path), help="Write all rejected rows to this file."
 )
 @click.option("--dry-run", is_flag=True, help="Only look; write nothing.")
+@score_options
 @target_options
 @json_option
 @click.pass_context
@@ -54,6 +61,7 @@ def command(
     ctx: click.Context,
     *,
     target: Target,
+    scores: ScoreOptions,
     files: tuple[Path, ...],
     file_format: str | None,
     fields: tuple[tuple[str, str], ...],
@@ -67,13 +75,34 @@ def command(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Take in answers from files of JSON lines, CSV or a JSON array.
+    """Take in answers from files of JSON lines, CSV, a JSON array, or spans of OpenTelemetry.
 
     All files are imported whole, or nothing is. The same file twice adds nothing. The database is made when it is
     missing. Every column that is no known field becomes a tag, to break scores down by.
+
+    With --verdicts the files hold scores that your own pipeline has stored (also Ragas tables, promptfoo and DeepEval
+    results). They are taken as they are, one judge setup for each judge and criterion, and shown at once.
     """
+    if scores.verdicts:
+        shared = ImportOptions(
+            files=files,
+            app=_app(target),
+            file_format=file_format,
+            fields=dict(fields),
+            encoding=encoding,
+            time_format=time_format,
+            naive_zone=naive_zone or (target.config.traffic.naive_zone if target.config is not None else "UTC"),
+            day_zone=day_zone or (target.config.schedule.zone if target.config is not None else None),
+            skip_bad=skip_bad,
+            dry_run=dry_run,
+        )
+        if not _import_scores(target, scores, shared, rejects_path, as_json=as_json):
+            ctx.exit(1)
+        return
     from evaluator.clock import SystemClock
     from evaluator.importing import Reading, RejectLog, import_files
+    from evaluator.importing.redacting import open_redactor
+    from evaluator.scoring.noted import note_settings
 
     reading = Reading(
         format=file_format,
@@ -82,6 +111,7 @@ def command(
         time_format=time_format,
         default_answered_utc=answered_at,
         encoding=encoding,
+        redactor=None if target.config is None else open_redactor(target.config.traffic),
     )
     config = target.config
     with RejectLog() as rejects:
@@ -95,7 +125,10 @@ def command(
             rejects=rejects,
             skip_bad=skip_bad,
             dry_run=dry_run,
+            segment_keys=None if config is None else config.traffic.segment_keys(),
         )
+        if report.stored and config is not None:
+            note_settings(config, imported_into=target.db, app=_app(target))
         if rejects_path is not None and rejects.n:
             rejects.write_to(rejects_path)
         if as_json:
@@ -107,6 +140,21 @@ def command(
         _tell_end(report, skip_bad=skip_bad, dry_run=dry_run)
     if not report.n_answers or (report.n_rejected and not skip_bad):
         ctx.exit(1)
+
+
+def _import_scores(
+    target: Target, scores: ScoreOptions, shared: ImportOptions, rejects_path: Path | None, *, as_json: bool
+) -> bool:
+    from evaluator.importing import RejectLog
+
+    with RejectLog() as rejects:
+        is_good = import_scores(target, scores, shared, rejects, as_json=as_json)
+        if rejects_path is not None and rejects.n:
+            rejects.write_to(rejects_path)
+        if rejects.n:
+            _tell_rejects(rejects, rejects_path, listed=not as_json)
+        tell_end(is_good, rejects, skip_bad=shared.skip_bad, dry_run=shared.dry_run)
+    return is_good
 
 
 def _app(target: Target) -> str:
@@ -153,9 +201,14 @@ def _tell_counts(report: ImportReport, db: Path, *, dry_run: bool) -> None:
         put(f"nothing new: {counted(report.n_known, 'answer')} known already, in {db}")
     else:
         put(f"{counted(report.n_new, 'answer')} {verb}, {report.n_known:,} known already, in {db}")
+    if report.n_completed:
+        verb = "would be completed" if dry_run else f"{'was' if report.n_completed == 1 else 'were'} completed"
+        put(f"{counted(report.n_completed, 'answer')} that came with scores {verb}: texts, time, names and tags")
     if report.n_versions:
         listed = ", ".join(report.version_ids) + (", ..." if report.n_versions > len(report.version_ids) else "")
         put(f"{counted(report.n_versions, 'answer')} came with another text under a known id, kept beside it: {listed}")
+    if report.redaction:
+        put(f"redacted: {report.redaction}")
     if report.n_empty:
         put(f"{counted(report.n_empty, 'answer')} without any text: kept, and counted as unscored")
     if report.n_ahead:

@@ -10,10 +10,14 @@ import click
 
 from evaluator.cli.current import next_step
 from evaluator.cli.days import parse_day
+from evaluator.cli.item_prompt import put_prompt
+from evaluator.cli.items_delete import command as delete
 from evaluator.cli.output import counted, number, one_line, put, put_json, put_table, say, usd
 from evaluator.cli.segment_names import Pair, as_filter, segment_option
 from evaluator.cli.target import Target, json_option, target_options
 from evaluator.errors import JudgewatchError
+from evaluator.item_links import item_link
+from evaluator.records import ItemFlag
 from evaluator.store import read
 
 if TYPE_CHECKING:
@@ -27,7 +31,10 @@ _COLUMNS = ("item", "day", "score", "answer", "judge's reason")
 
 @click.group("items")
 def command() -> None:
-    """List answers, or show one with every verdict."""
+    """List answers, or show one with every verdict; delete a person's."""
+
+
+command.add_command(delete)
 
 
 @command.command("list")
@@ -113,10 +120,14 @@ def _shown_id(row: Mapping[str, Any]) -> str:
 
 @command.command("show")
 @click.argument("item")
+@click.option("--prompt", "with_prompt", is_flag=True, help="Print what the judge is asked; --json: the exact request.")
 @target_options
 @json_option
-def show(*, target: Target, item: str, as_json: bool) -> None:
+def show(*, target: Target, item: str, with_prompt: bool, as_json: bool) -> None:
     """Show one answer or anchor with every verdict. ITEM is the start of its id, or its id in your own system."""
+    if with_prompt:
+        put_prompt(target, item, find=_find, as_json=as_json)
+        return
     with target.reading() as store:
         app = target.app_in(store)
         item_id = _find(store, app, item)
@@ -125,6 +136,7 @@ def show(*, target: Target, item: str, as_json: bool) -> None:
             raise JudgewatchError(f"item {item_id} was removed meanwhile")
         verdicts = read.verdicts_of_item(store, item_id)
         setups = {ruler["ruler_id"]: ruler for ruler in read.rulers(store, app)}
+        row["link"] = item_link(read.app_settings(store, app).get("item_url"), row)
     for verdict in verdicts:
         setup = setups.get(verdict["ruler_id"])
         verdict["setup"] = None if setup is None else setup["position"]
@@ -172,6 +184,7 @@ def _put_item(row: Mapping[str, Any]) -> None:
     put(f"item {row['item_id']} ({row['source']}{version})")
     facts = {
         "your id": row["external_id"],
+        "in your trace store": row["link"],
         "answered": row["answered_utc"],
         "day": row["answered_day"],
         "model": row["answer_model"],
@@ -187,6 +200,10 @@ def _put_item(row: Mapping[str, Any]) -> None:
     for name, value in facts.items():
         if value:
             put(f"  {name}: {one_line(value)}")
+    if ItemFlag.TEXT_NOT_KEPT in marks:
+        why = "not kept (traffic.store_text)" if row["deleted_utc"] is None else f"deleted on {row['deleted_utc'][:10]}"
+        put(f"\nquestion and answer: {why}")
+        return
     _put_text("question", row["input"])
     _put_text("answer", row["output"])
     if row["reference"] is not None:
@@ -203,7 +220,8 @@ def _put_text(name: str, text: str) -> None:
 
 def _put_verdict(verdict: Mapping[str, Any]) -> None:
     score = number(verdict["score"]) if verdict["score"] is not None else f"unscored ({verdict['unscored_reason']})"
-    source = f"run of {verdict['slot_day']}"
+    aside = f"{verdict['purpose']}, in no mean, " if verdict["purpose"] in ("recheck", "pick") else ""
+    source = f"{aside}run of {verdict['slot_day']}"
     model = verdict["resolved_model"] or verdict["model_asked"]
     put(f"\nverdict: {score}, {source}, judge setup v{verdict['setup']}, answered by {one_line(model)}")
     if verdict["detail"]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from evaluator.cli.output import number, put, put_json, put_table
@@ -24,12 +22,15 @@ def list_rubrics(*, target: Target, as_json: bool) -> None:
     """List the rubrics that ship with judgewatch, and the configured one."""
     from evaluator.anchor_sets import load_rubric
     from evaluator.resources import anchor_set_names
+    from evaluator.scoring.setup import configured_rubric
 
     config = target.config
-    used = _DEFAULT if config is None else config.judge.rubric
-    folder = Path() if config is None else config.folder
-    names = list(dict.fromkeys([*anchor_set_names(), used]))
-    rubrics = {name: load_rubric(name, folder=folder) for name in names}
+    rubrics = {name: load_rubric(name) for name in anchor_set_names()}
+    used = _DEFAULT
+    if config is not None:
+        own = configured_rubric(config)
+        used = own.name if config.judge.has_own_scale else config.judge.rubric
+        rubrics[used] = own
     if as_json:
         put_json(
             {
@@ -64,11 +65,11 @@ def list_rubrics(*, target: Target, as_json: bool) -> None:
 def show(*, target: Target, name: str | None, as_json: bool) -> None:
     """Show one rubric: NAME of a shipped one or of a file, the configured one by default."""
     from evaluator.anchor_sets import load_rubric
+    from evaluator.scoring.setup import configured_rubric
 
     config = target.config
     # a file named by hand is looked for here, one named in the configuration beside it
-    folder = Path() if config is None or name is not None else config.folder
-    rubric = load_rubric(name or (_DEFAULT if config is None else config.judge.rubric), folder=folder)
+    rubric = load_rubric(name or _DEFAULT) if config is None or name is not None else configured_rubric(config)
     if as_json:
         put_json({"rubric_id": rubric.rubric_id, **rubric.as_dict()})
         return

@@ -14,6 +14,7 @@ from evaluator.cli.days import parse_day
 from evaluator.cli.output import say
 from evaluator.cli.progress import lines, shown, stoppable
 from evaluator.cli.run_texts import put_preview, put_report, say_missing_spool, say_spool, say_waiting, summary
+from evaluator.cli.source_texts import say_sources
 from evaluator.cli.target import Target, json_option, target_options
 from evaluator.errors import LeaseHeldError, UsageError
 
@@ -98,7 +99,7 @@ def once(
         findings = refresh_analysis(config, report, now=clock.now())
     finally:  # what was graded is told, whatever becomes of the analysis
         put_report(report, findings, config, again=choice.again, as_json=as_json)
-    if report.run.already_finished or (report.spool is not None and report.spool.n_new):
+    if report.run.already_finished or report.n_fetched:
         say_waiting(waiting_answers(config, ruler_id=report.ruler_id, slot_utc=report.run.slot_utc))
     if not report.finished:
         ctx.exit(1)
@@ -128,6 +129,7 @@ async def _watch(config: Config, stop: asyncio.Event, *, quiet: bool) -> None:
     async def grade(slot: datetime) -> SlotResult:
         on_progress = None if quiet else lines()
         report = await grade_slot(config, slot=slot, clock=clock, on_progress=on_progress, stop=stop)
+        say_sources(report.sources)
         say_spool(report.spool)
         findings = await asyncio.to_thread(refresh_analysis, config, report, now=clock.now())
         return SlotResult(message=summary(report.run, findings), try_again=not report.finished)

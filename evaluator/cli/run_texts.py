@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from evaluator.cli.output import counted, put, put_json, say, usd
 from evaluator.cli.progress import duration
+from evaluator.cli.source_texts import put_waiting_sources, say_sources
 
 if TYPE_CHECKING:
     from evaluator.config import Config
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 def put_preview(preview: SlotPreview, config: Config, *, as_json: bool) -> None:
     """Print what a run would do and what the schedule costs."""
     if as_json:
-        put_json(_preview_payload(preview))
+        put_json({**_preview_payload(preview), "price_source": config.price_source})
         return
     plan = preview.plan
     when = slot_text(preview.slot, config)
@@ -37,6 +38,8 @@ def put_preview(preview: SlotPreview, config: Config, *, as_json: bool) -> None:
         what = f"{counted(plan.n_anchors, 'anchor')} and {counted(plan.n_traffic, 'answer')}"
         put(f"the run of {when} would grade {what}: {calls}{_at_most(plan.most_usd)}")
         _put_per_day(preview)
+        if config.judge.function is None:
+            put(f"price of {config.judge.model}: {config.price_source}")
     if plan.n_older_answers:
         put(older_answers(plan.n_older_answers, config))
     if preview.n_spooled_files:
@@ -44,6 +47,7 @@ def put_preview(preview: SlotPreview, config: Config, *, as_json: bool) -> None:
         put(
             f"{counted(preview.n_spooled_files, 'file')} of recorded answers {are} not fetched yet and not counted here"
         )
+    put_waiting_sources(preview)
 
 
 def _put_per_day(preview: SlotPreview) -> None:
@@ -92,6 +96,8 @@ def _preview_payload(preview: SlotPreview) -> dict[str, Any]:
         "budget_usd_per_day": preview.usd_per_day,
         "budget_calls_per_day": preview.calls_per_day,
         "n_spooled_files": preview.n_spooled_files,
+        "n_source_files": preview.n_source_files,
+        "source_command": preview.source_command,
     }
 
 
@@ -100,6 +106,7 @@ def _preview_payload(preview: SlotPreview) -> dict[str, Any]:
 
 def put_report(report: SlotReport, findings: Findings | None, config: Config, *, again: str, as_json: bool) -> None:
     """Print what came of a run; ``again`` is the command that goes on with it if it was cut off."""
+    say_sources(report.sources)
     say_spool(report.spool)
     run = report.run
     if as_json:
@@ -107,11 +114,13 @@ def put_report(report: SlotReport, findings: Findings | None, config: Config, *,
     elif run.already_finished:
         put(f"the run of {slot_text(run.slot_utc, config)} is finished already; there is nothing to do")
     else:
-        put(f"run of {slot_text(run.slot_utc, config)}: {summary(replace(run, message=''), None)}")
+        put(f"run of {slot_text(run.slot_utc, config)}: {summary(replace(run, message='', not_counted=''), None)}")
     if findings is not None and not as_json:
         put(findings["headline"])
     if run.n_older_answers:
         say(older_answers(run.n_older_answers, config))
+    if run.not_counted:
+        say(f"warning: the anchors of this run do not count: {run.not_counted}")
     if run.already_finished or run.status == "finished":
         return
     if run.stop_reason == "interrupted" and run.status == "stopped":
@@ -138,6 +147,8 @@ def summary(run: RunReport, findings: Findings | None) -> str:
     )
     if run.message:
         text += f"; {run.message}"
+    if run.not_counted:
+        text += f"; its anchors do not count: {run.not_counted}"
     return text if findings is None else f"{text}. {findings['headline']}"
 
 
@@ -146,6 +157,7 @@ def _report_payload(report: SlotReport, findings: Findings | None) -> dict[str, 
         **asdict(report.run),
         "complete": report.finished,
         "headline": None if findings is None else findings["headline"],
+        "sources": [asdict(outcome) for outcome in report.sources],
         "spool": None if report.spool is None else asdict(report.spool),
     }
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evaluator.cli.current import next_step, read_current
+from evaluator.cli.current import next_step, read_current, setup_option
 from evaluator.cli.output import bounds, counted, number, put, put_json, put_table, signed
 from evaluator.cli.segment_names import segment_text
 from evaluator.cli.target import Target, json_option, target_options
@@ -22,12 +22,13 @@ _NUMBERS = ("n", "unscored", "mean", "corrected", "change")
 
 @click.command("segments")
 @click.option("--key", help="Only this key, or two crossed as 'topic * language'.")
+@setup_option
 @target_options
 @json_option
-def command(*, target: Target, key: str | None, as_json: bool) -> None:
+def command(*, target: Target, setup: int | None, key: str | None, as_json: bool) -> None:
     """Show each segment's recent mean, its change with the judge taken out, and whether it lies below the rest."""
     with target.reading() as store:
-        current = read_current(target, store)
+        current = read_current(target, store, setup=setup)
         findings = current.findings
         step = next_step(store, current.app) if findings is None else ""
     if findings is None:

@@ -12,23 +12,23 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field, ValidationError, model_validator
 
+from evaluator.config.base import VARIABLE, Section
 from evaluator.config.faults import explain_fault
+from evaluator.config.judge import LOCAL, JudgeConfig
 from evaluator.config.sections import (
-    VARIABLE,
     AlarmsConfig,
     AlertsConfig,
     AnchorsConfig,
     AppConfig,
     BudgetConfig,
     FloorConfig,
-    JudgeConfig,
     PriceConfig,
     ScheduleConfig,
-    Section,
     StoreConfig,
     TrafficConfig,
 )
 from evaluator.errors import ConfigError
+from evaluator.prices import KnownPrice, known_price, table_date
 
 __all__ = [
     "CONFIG_NAME",
@@ -83,8 +83,33 @@ class Config(Section):
 
     @property
     def price(self) -> PriceConfig | None:
-        """Price of the judge's model, None when it is not configured."""
+        """Price of the judge's model: from ``[prices]``, else a known list price; None when neither has it."""
+        own, known = self._own_price, self._list_price
+        if own is not None or known is None:
+            return own
+        return PriceConfig(
+            input_usd_per_million=known.input_usd_per_million, output_usd_per_million=known.output_usd_per_million
+        )
+
+    @property
+    def price_source(self) -> str:
+        """Where the price comes from, in words."""
+        if self._own_price is not None:
+            return f'[prices."{self.judge.model}"] of the configuration'
+        if self._list_price is not None:
+            return f"the price table of {table_date()} ({self._list_price.name}); [prices] overrides it"
+        return f'not known; [prices."{self.judge.model}"] sets it'
+
+    @property
+    def _own_price(self) -> PriceConfig | None:
         return self.prices.get(self.judge.model)
+
+    @property
+    def _list_price(self) -> KnownPrice | None:
+        judge = self.judge
+        if judge.function is not None or judge.gguf is not None or judge.azure_deployment is not None:
+            return None
+        return known_price(judge.model, judge.base_url)
 
     def check_budget(self) -> None:
         """Refuse a budget that cannot be kept.
@@ -92,7 +117,7 @@ class Config(Section):
         Raises:
             ConfigError: dollars without a price, or neither dollars nor calls.
         """
-        if self.judge.function is not None:
+        if self.judge.function is not None or self.judge.base_url == LOCAL:
             return
         usd, calls = self.budget.usd_per_day, self.budget.calls_per_day
         if usd is None and calls is None:
@@ -123,14 +148,24 @@ class Config(Section):
         """
         return _filled(self.judge.query, "judge.query")
 
+    def proxy_address(self) -> str | None:
+        """Return ``judge.proxy``, filled in like the headers; None when there is none.
+
+        Raises:
+            ConfigError: a variable is not set.
+        """
+        if self.judge.proxy is None:
+            return None
+        return _filled({"proxy": self.judge.proxy}, "judge.proxy")["proxy"]
+
     def api_key(self) -> str:
-        """Return the judge's key from the environment; never stored anywhere.
+        """Return the judge's key from the environment; never stored anywhere. Of a key that a command prints, nothing.
 
         Raises:
             ConfigError: the variable is not set.
         """
         name = self.judge.api_key_env
-        if not name:
+        if not name or self.judge.api_key_command is not None or self.judge.base_url == LOCAL:
             return "none"  # the client insists on some text; servers without keys ignore it
         key = os.environ.get(name, "").strip()
         if not key:

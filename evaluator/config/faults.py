@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-_HIDDEN = frozenset({"headers", "query", "api_key_env", "base_url"})
+_HIDDEN = frozenset({"headers", "query", "api_key_env", "api_key_command", "base_url", "command", "proxy", "url"})
 _FIXES = {
     "bool_type": "true or false is needed",
     "dict_type": "a table of names and values is needed, like { name = 'value' }",
@@ -35,6 +35,8 @@ def explain_fault(fault: Any, root: type[BaseModel]) -> str:
     if kind == "model_type":
         return f"{key} has to be a section, written as [{key}]"
     message = _FIXES.get(kind) or fault["msg"].removeprefix("Value error, ").replace("Input should be ", "must be ")
+    if message.startswith(f"{key}."):
+        return message  # about several keys of one section, each named in full
     value = fault["input"]
     if isinstance(value, dict | BaseModel) or _HIDDEN & set(place):
         return f"{key}: {message}" if key else message

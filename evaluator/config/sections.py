@@ -1,98 +1,14 @@
-"""The sections of ``judgewatch.toml``, each with its keys, their defaults and their limits."""
+"""The sections of ``judgewatch.toml`` but ``[judge]``, each with its keys, their defaults and their limits."""
 
 from __future__ import annotations
 
 import re
-import shlex
-from typing import Annotated, Any, Literal, Self
+from typing import Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"  # the name of an environment variable
-
-
-def _words(value: object) -> object:
-    """A command written as one line, in its words; a list stays as it is."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return tuple(shlex.split(value))
-    except ValueError as error:
-        raise ValueError(f"this command cannot be read ({error}); write it as a list of its words") from error
-
-
-def _one_or_more(value: object) -> object:
-    """One text as a list of one."""
-    return (value,) if isinstance(value, str) else value
-
-
-Command = Annotated[tuple[str, ...], BeforeValidator(_words), Field(strict=False, min_length=1)]
-Texts = Annotated[tuple[str, ...], BeforeValidator(_one_or_more), Field(strict=False)]
-
-
-class Section(BaseModel):
-    """A section: keys that are not known are refused, values are of the type they are written in."""
-
-    # strict: TOML has types, and `true` is no number; inf and nan are no limits
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, hide_input_in_errors=True)
-
-
-class JudgeConfig(Section):
-    """``[judge]``: who grades, and how it is asked."""
-
-    model: str = Field(pattern=r"\S")
-    base_url: str = "https://api.openai.com/v1"
-    api_key_env: str = "OPENAI_API_KEY"
-    api_key_command: Command | None = Field(default=None, repr=False)
-    api_key_ttl_s: float = Field(default=600.0, gt=0, le=86_400)
-    azure_deployment: str | None = Field(default=None, pattern=r"\S")
-    azure_api_version: str | None = Field(default=None, pattern=r"\S")
-    proxy: str | None = Field(default=None, repr=False)
-    ca_file: str | None = None
-    gguf: str | None = None
-    function: str | None = None
-    rubric: str = "general"
-    prompt_file: str | None = None
-    score_field: str | None = Field(default=None, pattern=r"\S")
-    score_pattern: str | None = None
-    scale: tuple[float, float] | None = Field(default=None, strict=False)
-    levels: dict[str, float] | None = Field(default=None, min_length=2)
-    criterion: str | None = Field(default=None, pattern=r"\S")
-    # TOML has no word for "leave it out", so one is given
-    temperature: Annotated[float, Field(ge=0, le=2)] | Literal["unset"] | None = None
-    seed: int | Literal["unset"] | None = None
-    output_limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    extra_body: dict[str, Any] = Field(default_factory=dict)
-    logprobs: bool = False
-    max_tokens: int = Field(default=700, ge=16, le=100_000)
-    timeout_s: float = Field(default=60.0, gt=0, le=3600)
-    max_attempts: int = Field(default=4, ge=1, le=10)
-    max_wait_s: float = Field(default=60.0, ge=0, le=3600)
-    concurrency: int = Field(default=8, ge=1, le=512)
-    calls_per_minute: float | None = Field(default=None, gt=0)
-    output_mode: Literal["auto", "schema", "json", "text"] = "auto"
-    max_prompt_chars: int = Field(default=200_000, ge=1_000)
-    too_long: Literal["unscored", "cut"] = "unscored"
-    headers: dict[str, str] = Field(default_factory=dict, repr=False)
-    query: dict[str, str] = Field(default_factory=dict, repr=False)
-
-    @field_validator("base_url")
-    @classmethod
-    def _http_address(cls, value: str) -> str:
-        if not re.match(r"https?://[^/]", value):
-            raise ValueError(
-                "an address that starts with http:// or https:// is needed, like https://api.openai.com/v1"
-            )
-        if "@" in value.split("/")[2]:
-            raise ValueError("a name and password have no place in an address; send them with judge.headers")
-        return value.rstrip("/")
-
-    @field_validator("api_key_env")
-    @classmethod
-    def _name_of_a_variable(cls, value: str) -> str:
-        if value and not re.fullmatch(VARIABLE, value):
-            raise ValueError("the name of an environment variable is needed, like OPENAI_API_KEY, not the key itself")
-        return value
+from evaluator.config.base import Command, Section, Texts
+from evaluator.config.judge import check_python_place
 
 
 class FloorConfig(Section):
@@ -116,11 +32,11 @@ class TrafficConfig(Section):
     grade: bool = True
     # where answers come from before each scheduled run
     files: Texts = ()
-    command: Command | None = None
+    command: Command | None = Field(default=None, repr=False)
     command_timeout_s: float = Field(default=300.0, gt=0, le=86_400)
     verdicts: Texts = ()
     fields: dict[str, str] = Field(default_factory=dict)
-    time_format: str | None = None
+    time_format: str | None = Field(default=None, pattern=r"\S")
     # what is never written down
     redact: tuple[Literal["email", "phone", "card", "key"], ...] = Field(default=(), strict=False)
     redact_patterns: dict[str, str] = Field(default_factory=dict)
@@ -128,6 +44,37 @@ class TrafficConfig(Section):
     store_text: bool = True
     store_reasons: bool = True
     item_url: str | None = None
+
+    @field_validator("redact_patterns")
+    @classmethod
+    def _readable_patterns(cls, value: dict[str, str]) -> dict[str, str]:
+        for name, pattern in value.items():
+            if not name.strip():
+                raise ValueError("each pattern needs a name, like { order = 'ORD-[0-9]+' }")
+            try:
+                fits_nothing = re.compile(pattern).search("") is not None
+            except re.error as error:
+                raise ValueError(f"{name!r} is not a regular expression ({error})") from error
+            if fits_nothing:
+                raise ValueError(f"{name!r} fits the empty text, so it would fit everywhere; ask for one sign at least")
+        return value
+
+    @field_validator("redact_hook")
+    @classmethod
+    def _place_of_a_function(cls, value: str | None) -> str | None:
+        return check_python_place(value)
+
+    @field_validator("item_url")
+    @classmethod
+    def _link_to_an_item(cls, value: str | None) -> str | None:
+        if value is None:
+            return value
+        if not re.match(r"https?://[^/]", value):
+            raise ValueError("an address that starts with http:// or https:// is needed")
+        named = set(re.findall(r"\{(\w*)\}", value))
+        if not named or not named <= {"external_id", "item_id"}:
+            raise ValueError("it has to hold {external_id} or {item_id}, and nothing else in braces")
+        return value
 
     @model_validator(mode="after")
     def _one_rate(self) -> Self:
@@ -201,7 +148,7 @@ class AlarmsConfig(Section):
 class AlertsConfig(Section):
     """``[alerts]``: whom to tell."""
 
-    url: str | None = Field(default=None, repr=False)
+    url: str | None = Field(default=None, pattern=r"\S", repr=False)
 
 
 class PriceConfig(Section):

@@ -16,6 +16,7 @@ from evaluator.importers.csv_table import read_csv
 from evaluator.importers.fields import RowConverter
 from evaluator.importers.json_array import read_json_array
 from evaluator.importers.jsonl import read_jsonl
+from evaluator.importers.otel_spans import looks_like_spans, read_otel
 from evaluator.importers.stream import ItemStream, LoadedFile, rows_to_items
 
 __all__ = [
@@ -37,6 +38,7 @@ READERS: Mapping[str, Reader] = {
     "jsonl": read_jsonl,
     "json": read_json_array,
     "csv": read_csv,
+    "otel": read_otel,
 }
 _SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv"}
 _SNIFFED_BYTES = 4096
@@ -51,6 +53,8 @@ def detect_format(path: str | Path) -> str:
     path = Path(path)
     with open_file(path) as file:
         start = file.read(_SNIFFED_BYTES).lstrip()
+    if looks_like_spans(start):
+        return "otel"
     by_suffix = _SUFFIXES.get(path.suffix.lower())
     if by_suffix is not None:
         return by_suffix
@@ -106,7 +110,7 @@ def iter_items(
 
     Args:
         path: A file of JSON lines, a table, or a JSON array.
-        format: "jsonl", "csv" or "json"; found from the file when None.
+        format: "jsonl", "csv", "json" or "otel"; found from the file when None.
         naive_zone: Zone of times that name none; such items are marked.
         field_map: Field to column, as of ``--field output=reply_text``; an empty column means that there is none.
         time_format: As of ``datetime.strptime``, for times that are no ISO times.

@@ -81,9 +81,10 @@ class ImportedItem(NamedTuple):
 
 @dataclass(kw_only=True)
 class Tally:
-    """What a reader counts while it reads."""
+    """What a reader counts while it reads. ``n_skipped`` are spans that are no calls of a model."""
 
     n_blank: int = 0
+    n_skipped: int = 0
 
 
 class Reader(Protocol):

@@ -58,6 +58,9 @@ class ItemStream:
         if self.n_items and not planner.found("input"):
             known = ", ".join(FIELD_NAMES["input"])
             notes += (f"no row has a field for the question ({known}); say which one it is: --field input=NAME",)
+        if n_skipped := self._tally.n_skipped:
+            spans = "1 span" if n_skipped == 1 else f"{n_skipped} spans"
+            notes += (f"{spans} left out: no call of a model, or one that failed without an answer",)
         return notes
 
     def __iter__(self) -> Iterator[ImportedItem | Reject]:

@@ -7,9 +7,10 @@ be skipped. Memory does not grow with the files.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -25,8 +26,9 @@ from evaluator.importing.files import (
     count_rejects,
 )
 from evaluator.importing.preview import preview
-from evaluator.store import write
-from evaluator.store.db import Store, check_zone, open_store
+from evaluator.importing.redacting import redaction_text
+from evaluator.store import read, write
+from evaluator.store.db import Store, check_zone, open_reader, open_store
 
 __all__ = ["MOST_VALUES", "FileReport", "ImportReport", "Reading", "RejectLog", "import_files"]
 
@@ -46,6 +48,7 @@ class ImportReport:
         zone: Zone of the store's days.
         n_new, n_known, n_versions: Added; there already; of the added, those under a known id with another text.
         version_ids: Outside ids of the first of these.
+        n_completed: Of those there already, those that had come with a stored score and got the facts of the rows.
         n_without_time: Of the added, those that no day can count.
         first_day, last_day: Days of the answers in the files.
         tags: Number of values by tag, commonest tags first; ``MOST_VALUES`` stands for that many or more.
@@ -66,6 +69,7 @@ class ImportReport:
     first_day: str | None
     last_day: str | None
     tags: Mapping[str, int]
+    n_completed: int = 0
 
     @property
     def n_rows(self) -> int:
@@ -76,6 +80,12 @@ class ImportReport:
     def n_rejected(self) -> int:
         """Rejects of all files."""
         return sum(file.n_rejected for file in self.files)
+
+    @property
+    def redaction(self) -> str:
+        """What was taken out before anything was written, in words; empty when there was nothing."""
+        found = sum((Counter(file.redacted) for file in self.files), Counter())
+        return redaction_text(found, sum(file.n_redacted for file in self.files))
 
 
 def import_files(
@@ -90,8 +100,11 @@ def import_files(
     rejects: RejectLog | None = None,
     skip_bad: bool = False,
     dry_run: bool = False,
+    segment_keys: Sequence[tuple[str, str]] | None = None,
 ) -> ImportReport:
     """Store the answers of files: all of them, or none.
+
+    Where answers are completed that had come with stored scores, the analyses of their scores are made anew.
 
     Args:
         store_path: The database; made, with its folder, when it is missing and there is something to store.
@@ -104,6 +117,7 @@ def import_files(
         rejects: Receives the rows that cannot be used; without it they are only counted.
         skip_bad: Store what can be read although some rows cannot.
         dry_run: Only look: count what would be added, write nothing.
+        segment_keys: The configured ones, as in ``rollup.choose_segment_keys``.
 
     Raises:
         DataFileError: a file cannot be used as a whole, or changed while it was read; nothing is stored.
@@ -117,7 +131,12 @@ def import_files(
         if dry_run:
             counts, zone = preview(reader, store_path, app, zone)
             return _report(reader, counts, zone, created=False, stored=False)
-        return _store(reader, store_path, paths, app=app, day_zone=day_zone, now=now, reading=reading)
+        report = _store(
+            reader, store_path, paths, app=app, day_zone=day_zone, now=now, reading=reading, segment_keys=segment_keys
+        )
+    if report.n_completed:
+        analyse_anew(store_path, app, now)
+    return report
 
 
 def _store(
@@ -129,11 +148,12 @@ def _store(
     day_zone: str | None,
     now: datetime,
     reading: Reading,
+    segment_keys: Sequence[tuple[str, str]] | None,
 ) -> ImportReport:
     created = not store_path.exists()
     zone, counts = check_zone(day_zone or "UTC"), None
     try:
-        with _open_or_build(store_path, day_zone) as store:
+        with open_or_build(store_path, day_zone) as store:
             zone = store.zone
             counts = write.import_answers(
                 store,
@@ -144,6 +164,7 @@ def _store(
                 # wanted before the rows are read; only where there may be some is it worth another reading
                 n_rejected=count_rejects(paths, reading) if reader.skip_bad else 0,
                 now=now,
+                segment_keys=segment_keys,
             )
     except KeptOutError:
         created = False
@@ -170,11 +191,43 @@ def _report(
         first_day=first_day,
         last_day=last_day,
         tags=reader.tags(),
+        n_completed=counts.n_completed if counts else 0,
     )
 
 
+def analyse_anew(store_path: Path, app: str, now: datetime) -> list[str]:
+    """Make the stored analyses of an app again, by their own settings: facts of graded answers have changed.
+
+    Args:
+        store_path: The database.
+        app: The app.
+        now: Wall clock.
+
+    Returns:
+        The ids of the judge setups.
+
+    Raises:
+        StoreError: the database cannot be used.
+    """
+    from evaluator.analysis import AnalysisSettings, analyse_and_store
+
+    with open_reader(store_path) as store:
+        newest = {
+            ruler["ruler_id"]: read.newest_analysis(
+                store, app=app, ruler_id=ruler["ruler_id"], criterion=ruler["criterion"]
+            )
+            for ruler in read.rulers(store, app)
+        }
+    known = {ruler_id: row["payload"]["settings"] for ruler_id, row in newest.items() if row is not None}
+    names = [field.name for field in fields(AnalysisSettings)]
+    for ruler_id, settings in known.items():
+        decided = AnalysisSettings(**{name: settings[name] for name in names})
+        analyse_and_store(store_path, app=app, ruler_id=ruler_id, settings=decided, now=now)
+    return list(known)
+
+
 @contextmanager
-def _open_or_build(path: Path, zone: str | None) -> Iterator[Store]:
+def open_or_build(path: Path, zone: str | None) -> Iterator[Store]:
     """Open the database; a missing one is built beside its place and put there when all went well.
 
     So an import that stores nothing leaves nothing behind, and whoever finds the new database finds it whole.

@@ -20,8 +20,10 @@ from zoneinfo import ZoneInfo
 from evaluator.clock import day_of, parse_utc, utc_text
 from evaluator.errors import DataFileError
 from evaluator.identity import base_item_id
-from evaluator.importers import ItemStream, Reject, iter_items
+from evaluator.importers import Reject, iter_items
+from evaluator.importing.redacting import RedactedStream
 from evaluator.records import Item, ItemFlag, content_hash
+from evaluator.redaction import Redactor
 
 MOST_VALUES = 200  # values of a tag that are told apart, as in the store's choice of segments
 _REJECTS_IN_MEMORY = 1 << 20
@@ -33,7 +35,7 @@ Answer = tuple[str, Item]
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """How files are read; see ``evaluator.importers.iter_items``."""
+    """How files are read, see ``evaluator.importers.iter_items``, and what is taken out of them on the way."""
 
     format: str | None = None
     field_map: Mapping[str, str] = field(default_factory=dict)
@@ -41,15 +43,16 @@ class Reading:
     time_format: str | None = None
     default_answered_utc: str | None = None
     encoding: str = "utf-8"
+    redactor: Redactor | None = None
 
-    def stream(self, path: Path) -> ItemStream:
+    def stream(self, path: Path) -> RedactedStream:
         """Return the rows of a file as items and rejects.
 
         Raises:
             UsageError: a setting that cannot be used.
             DataFileError: the file as a whole cannot be read.
         """
-        return iter_items(
+        stream = iter_items(
             path,
             format=self.format,
             naive_zone=self.naive_zone,
@@ -58,17 +61,23 @@ class Reading:
             default_answered_utc=self.default_answered_utc,
             encoding=self.encoding,
         )
+        return RedactedStream(stream, self.redactor)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileReport:
-    """What one file held. ``n_rows`` = readable rows + rejects; ``notes`` is what the reader left out."""
+    """What one file held. ``n_rows`` = readable rows + rejects; ``notes`` is what the reader left out.
+
+    ``redacted`` counts what was taken out by name, ``n_redacted`` the answers it was taken out of.
+    """
 
     path: str
     n_rows: int
     n_blank: int
     n_rejected: int
     notes: tuple[str, ...]
+    n_redacted: int = 0
+    redacted: Mapping[str, int] = field(default_factory=dict)
 
 
 class RejectLog:
@@ -189,6 +198,8 @@ class FilesReader:
                 n_blank=stream.n_blank,
                 n_rejected=stream.n_rejected,
                 notes=stream.notes,
+                n_redacted=stream.n_redacted,
+                redacted=dict(stream.found),
             )
         )
 

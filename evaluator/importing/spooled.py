@@ -12,6 +12,7 @@ from pathlib import Path
 
 from evaluator.errors import DataFileError
 from evaluator.importing import Reading, RejectLog, import_files
+from evaluator.redaction import Redactor
 from evaluator.spool import OPEN_SUFFIX, TAKEN_SUFFIX, remove_spooled, take_spooled
 
 REJECTED_SUFFIX = ".rejected.jsonl"
@@ -45,7 +46,14 @@ def count_waiting(folder: Path) -> int:
 
 
 def import_spooled(
-    folder: Path, *, store_path: Path, app: str, day_zone: str | None, naive_zone: str, now: datetime
+    folder: Path,
+    *,
+    store_path: Path,
+    app: str,
+    day_zone: str | None,
+    naive_zone: str,
+    now: datetime,
+    redactor: Redactor | None = None,
 ) -> SpoolReport:
     """Store the answers that were recorded in a spool folder.
 
@@ -56,12 +64,13 @@ def import_spooled(
         day_zone: Zone of the store's days.
         naive_zone: Zone of times that name none.
         now: Wall clock.
+        redactor: Takes personal data out before anything is stored.
 
     Raises:
         JudgewatchError: the folder does not allow its files to be taken over, or the database cannot be used; what was
             not stored stays in the folder.
     """
-    reading = Reading(format="jsonl", naive_zone=naive_zone)
+    reading = Reading(format="jsonl", naive_zone=naive_zone, redactor=redactor)
     taken: list[_Taken] = []
     set_aside: list[str] = []
     for path in take_spooled(folder):

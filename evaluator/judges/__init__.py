@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 REGISTRY = {
     "openai-compatible": "evaluator.judges.openai_compatible:OpenAICompatibleJudge",
     "function": "evaluator.judges.function:FunctionJudge",
+    "local": "evaluator.judges.local.judge:LocalJudge",
 }
 
 
@@ -25,7 +26,7 @@ def open_judge(kind: str, settings: object) -> Judge:
 
     Args:
         kind: A key of ``REGISTRY``.
-        settings: The settings object of that kind: ``JudgeSettings`` or ``FunctionSettings``.
+        settings: The settings object of that kind: ``JudgeSettings``, ``FunctionSettings`` or ``LocalSettings``.
 
     Raises:
         UsageError: an unknown kind.

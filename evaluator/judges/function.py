@@ -40,13 +40,16 @@ _DETAIL_CHARS = 300
 class FunctionSettings:
     """Where the function is, the scale it grades on, and the most seconds one item may take.
 
-    ``version`` is part of the ruler: change it when the function starts to grade in another way.
+    ``score_field`` and ``score_pattern`` say where the score stands in what it returns. ``version`` is part of the
+    ruler: change it when the function starts to grade in another way.
     """
 
     target: str
     rubric: Rubric = field(repr=False)
     version: str = ""
     timeout_s: float = 60.0
+    score_field: str = "score"
+    score_pattern: str | None = None
 
 
 class FunctionJudge:
@@ -63,7 +66,10 @@ class FunctionJudge:
         self._now = now
         self._function = load_function(settings.target)
         name = settings.target.removeprefix(_PREFIX)
-        parameters = {"version": settings.version} if settings.version else {}
+        asked = {"version": settings.version, "score_pattern": settings.score_pattern or ""}
+        if settings.score_field != "score":
+            asked["score_field"] = settings.score_field
+        parameters = {name: value for name, value in asked.items() if value}
         self.ruler = Ruler(
             model_asked=_PREFIX + name,
             rubric=settings.rubric,
@@ -126,11 +132,13 @@ class FunctionJudge:
             return _unscored(UnscoredReason.PROVIDER_ERROR, f"{type(error).__name__}: {error}"), ""
 
     def _read(self, returned: object) -> ParsedVerdict:
-        rubric = self._settings.rubric
+        rubric, field = self._settings.rubric, self._settings.score_field
         if isinstance(returned, str):
-            return parse_reply(returned, rubric=rubric)
-        members: Mapping[str, Any] = returned if isinstance(returned, Mapping) else {"score": returned}
-        return verdict_from_mapping(members, rubric=rubric)
+            pattern = self._settings.score_pattern
+            return parse_reply(returned, rubric=rubric, score_field=field, score_pattern=pattern)
+        if isinstance(returned, Mapping):
+            return verdict_from_mapping(returned, rubric=rubric, score_field=field)
+        return verdict_from_mapping({"score": returned}, rubric=rubric)
 
 
 def load_function(place: str) -> Callable[[Item], Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
@@ -16,13 +15,16 @@ from datetime import datetime
 from evaluator.clock import SystemClock, utc_text
 from evaluator.judges.base import BudgetReachedError, CallGate
 from evaluator.judges.costs import max_prompt_tokens
+from evaluator.judges.expected_score import expected_score
 from evaluator.judges.faults import Fault
 from evaluator.judges.first_call import FirstCall, StopNotice
+from evaluator.judges.hiding import hide_secrets
+from evaluator.judges.keys import CommandKey, KeyCommandError
 from evaluator.judges.parse import parse_reply
 from evaluator.judges.progress import Call, Progress
 from evaluator.judges.prompts import PromptRenderer
 from evaluator.judges.replies import Reply
-from evaluator.judges.requests import RequestPlan, adjust_plan, first_plan
+from evaluator.judges.requests import RequestPlan, adjust_plan, encode_body, first_plan
 from evaluator.judges.settings import (
     BACKOFF_CAP_S,
     BACKOFF_FIRST_S,
@@ -35,11 +37,10 @@ from evaluator.judges.transport import Transport
 from evaluator.records import Attempt, GradeOutcome, Item, ParsedVerdict, StopReason, UnscoredReason
 
 REFUSED_PARAMETER = "refused_parameter"
+_UNAUTHORIZED = 401
 
 _CLOCK = SystemClock()
-_SHORTEST_SECRET = 12  # servers without keys are given words like "none", which a message may well hold
 _OUTGREW = frozenset({UnscoredReason.INVALID_REQUEST, UnscoredReason.TOO_LONG})
-_SECRET_LIKE = re.compile(r"\b(?:sk|pk|key)-[\w*-]{4,}|\bbearer\s+\S+|(?<=//)[^/@\s]+(?=@)", re.IGNORECASE)
 
 
 class OpenAICompatibleJudge:
@@ -73,6 +74,7 @@ class OpenAICompatibleJudge:
             rubric=settings.rubric,
             fence_secret=settings.fence_secret,
             max_chars=settings.max_prompt_chars,
+            verbatim=settings.verbatim,
         )
         self._plan = first_plan(settings)
         self._first_call = FirstCall(wait_s=PROBE_WAIT_S)
@@ -82,15 +84,15 @@ class OpenAICompatibleJudge:
         """Grade one item; never raises for anything the server or the reply does wrong.
 
         Args:
-            item: What to grade; without an answer text nothing is sent.
+            item: What to grade; without an answer text, or with a text that is too long, nothing is sent.
             item_id: Stands behind the fence of the prompt: the same item under the same id sends the same bytes.
             gate: Asked before every single call.
         Returns:
             A score, a reason why there is none, or a pending item with the reason why the run should stop. It takes at
             most ``settings.max_seconds_per_item``, waiting for the gate apart.
         """
-        if not item.output.strip():
-            nothing = ParsedVerdict(score=None, unscored_reason=UnscoredReason.NO_ANSWER_TEXT)
+        nothing = self._nothing_to_send(item)
+        if nothing is not None:
             return GradeOutcome(verdict=nothing, attempts=())
         prompt = self._renderer.render(item, item_id=item_id)
         # without a price nothing is set aside, and counting would be for nothing
@@ -103,14 +105,36 @@ class OpenAICompatibleJudge:
             return await self._grade(progress, gate)
         except BudgetReachedError as error:
             return progress.pending(StopReason.BUDGET, str(error))
+        except KeyCommandError as error:
+            self._first_call.stop(StopNotice(reason=StopReason.AUTH, message=str(error)))
+            return progress.pending(StopReason.AUTH, str(error))
         finally:
             self._first_call.leave()
+
+    def request_body(self, item: Item, *, item_id: str) -> bytes | None:
+        """Return the body of the request for an item, to the byte, as it is first asked; None when none is sent."""
+        if self._nothing_to_send(item) is not None:
+            return None
+        return encode_body(first_plan(self.settings).body(self._renderer.render(item, item_id=item_id).messages))
+
+    def _nothing_to_send(self, item: Item) -> ParsedVerdict | None:
+        """Return the verdict on an item for which no call is made; None for any other."""
+        if not item.output.strip():
+            return ParsedVerdict(score=None, unscored_reason=UnscoredReason.NO_ANSWER_TEXT)
+        over = None if self.settings.too_long == "cut" else self._renderer.too_long(item)
+        if over is None:
+            return None
+        name, length = over
+        most = self.settings.max_prompt_chars
+        detail = f"the {name} has {length:,} characters, more than judge.max_prompt_chars = {most}"
+        return ParsedVerdict(score=None, unscored_reason=UnscoredReason.TOO_LONG, detail=detail)
 
     def plan_cost(self, items: Sequence[Item]) -> float | None:
         """Return the most that grading these items once could cost, in USD; None when no price is known."""
         if self.settings.price is None:
             return None
-        prompts = (self._renderer.render(item, item_id="").messages for item in items if item.output.strip())
+        sent = (item for item in items if self._nothing_to_send(item) is None)
+        prompts = (self._renderer.render(item, item_id="").messages for item in sent)
         return sum(self._max_cost(max_prompt_tokens(messages)) for messages in prompts)
 
     def forget_adjustments(self) -> None:
@@ -123,6 +147,8 @@ class OpenAICompatibleJudge:
         transport, self._transport = self._transport, None
         if transport is not None:
             await transport.close()
+        if isinstance(self.settings.api_key, CommandKey):
+            self.settings.api_key.close()
 
     async def _grade(self, progress: Progress, gate: CallGate) -> GradeOutcome:
         """Call until there is a verdict, nothing left to try, or a reason to stop."""
@@ -131,6 +157,8 @@ class OpenAICompatibleJudge:
             progress.calls.append(call)
             if call.attempt.reason == REFUSED_PARAMETER:
                 progress.n_adjusted += 1
+                continue
+            if await self._has_another_key(call, progress):
                 continue
             progress.n_counted += 1
             has_calls_left = progress.n_counted < self.settings.max_attempts
@@ -146,6 +174,17 @@ class OpenAICompatibleJudge:
             ended = await self._pause(fault, progress, gate)
             if ended is not None:
                 return ended
+
+    async def _has_another_key(self, call: Call, progress: Progress) -> bool:
+        """Ask the command for another key, once for an item, when the server refuses the one it gave."""
+        fault, key = call.reply.fault, self.settings.api_key
+        if not isinstance(key, CommandKey) or progress.has_renewed_key:
+            return False
+        if fault is None or fault.stop is not StopReason.AUTH or call.attempt.http_status != _UNAUTHORIZED:
+            return False
+        progress.has_renewed_key = True
+        await key.renew(call.key)
+        return True
 
     def _give_up(self, call: Call, fault: Fault, progress: Progress) -> GradeOutcome:
         """Return the outcome of a fault that is not tried again."""
@@ -183,6 +222,8 @@ class OpenAICompatibleJudge:
         """Make one call, with permission and on record."""
         factor = progress.output_factor
         max_cost = self._max_cost(progress.prompt_tokens, output_factor=factor)
+        command = self.settings.api_key
+        key = await command() if isinstance(command, CommandKey) else ""
         reservation = await gate.reserve(max_cost)
         plan = self._plan  # after the wait: another call may have learned something in the meantime
         if self._transport is None:
@@ -190,7 +231,8 @@ class OpenAICompatibleJudge:
         started_utc, started = utc_text(self._now()), time.perf_counter()
         cost = max_cost
         try:
-            status, reply = await self._transport.post(plan.body(progress.prompt.messages, output_factor=factor))
+            body = plan.body(progress.prompt.messages, output_factor=factor)
+            status, reply = await self._transport.post(encode_body(body))
             cost = self._cost(reply, max_cost)
         finally:
             reservation.settle(cost)  # also of a call that is cancelled: it may be paid for
@@ -207,8 +249,10 @@ class OpenAICompatibleJudge:
             completion_tokens=reply.completion_tokens,
             cost_usd=cost,
             completion_id=reply.completion_id,
+            completion_created=reply.created,
         )
-        return Call(plan=plan, reply=reply, verdict=verdict, attempt=attempt)
+        expected = self._expected_score(reply, verdict)
+        return Call(plan=plan, reply=reply, verdict=verdict, attempt=attempt, key=key, expected_score=expected)
 
     def _read(self, reply: Reply) -> ParsedVerdict:
         """Return what the reply says; of a fault, why there is no score."""
@@ -223,6 +267,19 @@ class OpenAICompatibleJudge:
             refusal=reply.refusal,
             reasoning=reply.thinking,
             score_field=self.settings.score_field,
+            score_pattern=self.settings.score_pattern,
+        )
+
+    def _expected_score(self, reply: Reply, verdict: ParsedVerdict) -> float | None:
+        if reply.logprobs is None or verdict.score is None or not self.settings.logprobs:
+            return None
+        return expected_score(
+            reply.content or "",
+            reply.logprobs,
+            score=verdict.score,
+            rubric=self.settings.rubric,
+            score_field=self.settings.score_field,
+            score_pattern=self.settings.score_pattern,
         )
 
     def _reason(self, plan: RequestPlan, reply: Reply, verdict: ParsedVerdict, progress: Progress) -> str | None:
@@ -255,6 +312,4 @@ class OpenAICompatibleJudge:
     def _without_secrets(self, message: str) -> str:
         """Servers like to repeat the key they refuse; no record may hold it."""
         key = self.settings.api_key
-        if isinstance(key, str) and len(key) >= _SHORTEST_SECRET:
-            message = message.replace(key, "***")
-        return _SECRET_LIKE.sub("***", message)
+        return hide_secrets(message, key) if isinstance(key, str) else hide_secrets(message)

@@ -1,27 +1,33 @@
 """Reads a judge's reply: a score of the rubric, or the reason why there is none. Pure and strict.
 
 The order of trust: the whole text as JSON; what follows the thinking as JSON; the last free-standing object with the
-score's key; a form in prose. Quoted text stays text, a reply that was cut off is TRUNCATED, and nothing is repaired.
+score's key; a form in prose. Where a pattern of one's own says what a score looks like, its last match counts and
+nothing else. Quoted text stays text, a reply that was cut off is TRUNCATED, and nothing is repaired.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from evaluator.judges.json_scan import CONFLICT, INVALID, FoundObject, Scan, load_json, scan_objects, split_thinking
-from evaluator.judges.scores import ScoreOrReason, read_score
+from evaluator.judges.score_fields import Found, ScoreField
+from evaluator.judges.scores import ScoreOrReason, read_score, read_score_text
 from evaluator.judges.text_forms import declines, find_text_score
 from evaluator.records import ParsedVerdict, Rubric, UnscoredReason
 
 _BLANK = " \t\r\n\f\v\u00a0\ufeff\u200b\u2060"
-_EXPLANATION_KEYS = ("reasoning", "explanation", "rationale", "reason", "feedback")
+_EXPLANATION_KEYS = (
+    *("reasoning", "explanation", "rationale", "reason", "feedback"),
+    *("justification", "comment", "comments", "critique", "analysis"),
+)
 _BEFORE = re.compile(r"[\s`*]*(?:json)?\s*", re.IGNORECASE)
 _AFTER = re.compile(r"[\s`*.]*")
 _UNSAFE = re.compile("[\\x00\\ud800-\\udfff]")
 _DETAIL_CHARS = 120
+_T = TypeVar("_T")
 
 
 def parse_reply(
@@ -32,6 +38,7 @@ def parse_reply(
     refusal: str | None = None,
     reasoning: str | None = None,
     score_field: str = "score",
+    score_pattern: str | None = None,
 ) -> ParsedVerdict:
     """Read one reply of a judge.
 
@@ -41,13 +48,15 @@ def parse_reply(
         finish_reason: As the server gave it: ``length`` marks a reply cut off, ``content_filter`` a withheld one.
         refusal: The message's refusal field.
         reasoning: Thinking that the server sent apart from the content; it never holds the verdict.
-        score_field: The key of the score in the reply, any case.
+        score_field: The key of the score in the reply, any case, or the path to it, see ``score_fields``.
+        score_pattern: A regular expression with one group, the score; its last match outside the thinking counts.
     Returns:
         A finite score inside the scale, or a reason; never raises, whatever the text.
     """
     reader = _Reader(
         rubric=rubric,
-        key=score_field.strip().casefold(),
+        field=ScoreField.parse(score_field),
+        pattern=None if score_pattern is None else re.compile(score_pattern),
         is_cut=finish_reason == "length",
         thinking=safe_text(reasoning or ""),
     )
@@ -59,9 +68,9 @@ def parse_reply(
 
 
 def verdict_from_mapping(members: Mapping[str, Any], *, rubric: Rubric, score_field: str = "score") -> ParsedVerdict:
-    """Read a verdict that is already an object, keys of any case."""
+    """Read a verdict that is already an object, keys of any case; ``score_field`` as for a reply."""
     lowered = {str(name).strip().casefold(): value for name, value in members.items()}
-    reader = _Reader(rubric=rubric, key=score_field.strip().casefold(), is_cut=False, thinking="")
+    reader = _Reader(rubric=rubric, field=ScoreField.parse(score_field), is_cut=False, thinking="")
     return reader.from_members(lowered)
 
 
@@ -75,15 +84,18 @@ class _Reader:
     """One reading: what is the same for all steps of it."""
 
     rubric: Rubric
-    key: str
+    field: ScoreField
     is_cut: bool
     thinking: str
+    pattern: re.Pattern[str] | None = None
 
     def read(self, content: str) -> ParsedVerdict:
         """Whole text first, thinking aside second: a tag quoted inside a valid verdict must not destroy it."""
         text = content.strip(_BLANK)
         if not text:
             return self._no_answer()
+        if self.pattern is not None:
+            return self._outside_thinking(text)
         whole = load_json(text)
         if isinstance(whole, str):  # a verdict encoded twice
             text = whole.strip(_BLANK)
@@ -92,6 +104,9 @@ class _Reader:
             return self._from_value(whole)
         if text.startswith("{") and self._is_cut_verdict(text, scan_objects(text)):
             return self.unscored(UnscoredReason.TRUNCATED)
+        return self._outside_thinking(text)
+
+    def _outside_thinking(self, text: str) -> ParsedVerdict:
         split = split_thinking(text)
         if split.answer == text:
             return self._from_prose(text)
@@ -105,7 +120,7 @@ class _Reader:
             return self.unscored(UnscoredReason.UNPARSED, detail="the thinking never ended")
         if not text:
             return self._no_answer()
-        whole = load_json(text)
+        whole = INVALID if self.pattern is not None else load_json(text)
         return self._from_prose(text) if whole is INVALID else self._from_value(whole)
 
     def _no_answer(self) -> ParsedVerdict:
@@ -126,22 +141,21 @@ class _Reader:
         return self._verdict(read_score(value, rubric=self.rubric), value)
 
     def from_members(self, members: Mapping[str, Any]) -> ParsedVerdict:
-        """Read one verdict object, or the only object inside a wrapper."""
-        inner = [value for value in members.values() if isinstance(value, dict)]
-        if self.key not in members and len(inner) == 1 and self.key in inner[0]:
-            members = inner[0]
-        value = members.get(self.key)
-        score = UnscoredReason.AMBIGUOUS if value is CONFLICT else read_score(value, rubric=self.rubric)
+        """Read one verdict object, or the only object inside a wrapper; reasons may stand around the score."""
+        found = self.field.find(members) or Found(value=None, holders=(members,))
+        score = UnscoredReason.AMBIGUOUS if found.value is CONFLICT else read_score(found.value, rubric=self.rubric)
         return self._verdict(
             score,
-            value,
-            explanation=_explanation(members),
-            strengths=_texts(members.get("strengths")),
-            weaknesses=_texts(members.get("weaknesses")),
+            found.value,
+            explanation=_first(_explanation(holder) for holder in found.holders) or "",
+            strengths=_first(_texts(holder.get("strengths")) for holder in found.holders) or (),
+            weaknesses=_first(_texts(holder.get("weaknesses")) for holder in found.holders) or (),
         )
 
     def _from_prose(self, text: str) -> ParsedVerdict:
         """Read a text that is not JSON as a whole."""
+        if self.pattern is not None:
+            return self._from_pattern(text, self.pattern)
         scan = scan_objects(text)
         if self._is_cut_verdict(text, scan):
             return self.unscored(UnscoredReason.TRUNCATED)
@@ -157,6 +171,17 @@ class _Reader:
                 return self.unscored(UnscoredReason.AMBIGUOUS, detail="verdicts that may be quotations")
             return self.from_members(chosen.members)
         return self._from_words(text, scan)
+
+    def _from_pattern(self, text: str, pattern: re.Pattern[str]) -> ParsedVerdict:
+        """Read what the last match of one's own pattern holds; of a reply that was cut off, nobody knows the last."""
+        if self.is_cut:
+            return self.unscored(UnscoredReason.TRUNCATED)
+        matches = list(pattern.finditer(text))
+        if matches:
+            value = matches[-1][1] or ""
+            return self._verdict(read_score_text(value, rubric=self.rubric), value, explanation=text)
+        reason = UnscoredReason.REFUSAL if declines(text) else UnscoredReason.UNPARSED
+        return self.unscored(reason, detail=text)
 
     def _from_words(self, text: str, scan: Scan) -> ParsedVerdict:
         score = find_text_score(text, rubric=self.rubric)
@@ -181,8 +206,7 @@ class _Reader:
         return last if ends_text or opens_text else None
 
     def _holds_score(self, found: FoundObject) -> bool:
-        inner = [value for value in found.members.values() if isinstance(value, dict)]
-        return self.key in found.members or (len(inner) == 1 and self.key in inner[0])
+        return self.field.find(found.members) is not None
 
     def _score_of(self, found: FoundObject) -> ScoreOrReason:
         verdict = self.from_members(found.members)
@@ -192,7 +216,8 @@ class _Reader:
         """Whether the end of the reply cuts a verdict off, said by the server or to be seen."""
         if scan.cut_start is None:
             return False
-        keys = "|".join(re.escape(name) for name in (self.key, "strengths", "weaknesses", *_EXPLANATION_KEYS))
+        own = (self.field.key, self.field.last_key)
+        keys = "|".join(re.escape(name) for name in (*own, "strengths", "weaknesses", *_EXPLANATION_KEYS))
         return self.is_cut or re.search(rf'"(?:{keys})"\s*:', text[scan.cut_start :], re.IGNORECASE) is not None
 
     def _verdict(self, score: ScoreOrReason, value: object, **texts: Any) -> ParsedVerdict:
@@ -220,6 +245,11 @@ def _has_own_lines(text: str, found: FoundObject) -> bool:
     before = _BEFORE.fullmatch(text, line_start, found.start)
     after = _AFTER.fullmatch(text, found.end, len(text) if line_end < 0 else line_end)
     return before is not None and after is not None
+
+
+def _first(values: Iterable[_T]) -> _T | None:
+    """The first value that is not empty."""
+    return next((value for value in values if value), None)
 
 
 def _explanation(members: Mapping[str, Any]) -> str:

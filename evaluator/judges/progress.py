@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from evaluator.judges.prompts import RenderedPrompt
 from evaluator.judges.replies import Reply
@@ -20,6 +20,8 @@ class Call:
     reply: Reply
     verdict: ParsedVerdict
     attempt: Attempt
+    key: str = field(default="", repr=False)  # that a command gave for it
+    expected_score: float | None = None
 
 
 class Progress:
@@ -33,6 +35,7 @@ class Progress:
         self.n_adjusted = 0
         self.output_factor = 1
         self.was_read_again = False
+        self.has_renewed_key = False
 
     def pending(self, stop: StopReason, message: str) -> GradeOutcome:
         """The item stays as it was, and the run ends."""
@@ -51,6 +54,7 @@ class Progress:
             raw_reply=reply.content or "",
             finish_reason=reply.finish_reason,
             prompt_cut=self.prompt.cut,
+            logprob_score=call.expected_score,
             stop=stop,
             stop_message=call.attempt.message if stop is not None else "",
         )

@@ -1,7 +1,7 @@
 """Builds the messages a judge is sent: the shipped template, one's own template, and the fences around graded text.
 
-A template is plain text. A line ``=== system ===`` or ``=== user ===`` starts a message of that role; without one all
-of it is the user's message. Placeholders, filled in one pass, so that braces inside an item stay text:
+A template is plain text, taken apart by ``templates``. Its placeholders are filled in one pass, so that braces inside
+an item stay text:
 
     {{input}} {{output}} {{reference}} {{contexts}}         parts of the item, fenced ("(none)" where there is none)
     {{reference_section}} {{contexts_section}}              the same with a heading, and nothing where there is none
@@ -14,13 +14,14 @@ schema asks for. Roles, tool calls and null content are made text by the importe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from evaluator.errors import ConfigError
 from evaluator.judges.fences import cut_middle, fence, make_marker, read_fenced
 from evaluator.judges.parse import safe_text
-from evaluator.records import Item, Rubric
+from evaluator.judges.templates import ITEM_PARTS, check_grades_an_answer, compile_text, split_roles
+from evaluator.records import Item, Rubric, RubricLevel
 
 __all__ = [
     "MAX_PART_CHARS",
@@ -33,7 +34,7 @@ __all__ = [
     "reply_keys",
 ]
 
-MAX_PART_CHARS = 60_000
+MAX_PART_CHARS = 200_000
 
 PROMPT_TEMPLATE = """\
 === system ===
@@ -59,9 +60,6 @@ Reply with one JSON object and nothing else, its keys in this order:
 "weaknesses": ["short phrase"], "score": number from {{scale_min}} to {{scale_max}}}
 """
 
-_PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
-_ROLE_LINE = re.compile(r"^=== (system|user) ===[ \t]*\n", re.MULTILINE)
-_ITEM_PARTS = ("input", "output", "reference", "contexts", "reference_section", "contexts_section")
 _NONE = "(none)"
 
 
@@ -81,23 +79,30 @@ class PromptRenderer:
         rubric: Fills the placeholders of the rubric, at once and for good.
         fence_secret: Local secret behind the markers; None sends the parts as they are, for a template that has its
             own way to mark them.
-        max_chars: Longest text of one part; a longer one loses its middle.
+        max_chars: Longest text of one part; a longer one loses its middle. ``too_long`` names it before.
+        verbatim: Whether the template is sent as it is, to the byte, see ``templates``.
 
     Raises:
         ConfigError: an unknown placeholder, or a template without ``{{output}}``.
     """
 
     def __init__(
-        self, template: str, *, rubric: Rubric, fence_secret: str | None, max_chars: int = MAX_PART_CHARS
+        self,
+        template: str,
+        *,
+        rubric: Rubric,
+        fence_secret: str | None,
+        max_chars: int = MAX_PART_CHARS,
+        verbatim: bool = False,
     ) -> None:
         if fence_secret == "":
             raise ConfigError("the fence secret is empty; give any text, or None for a prompt without fences")
         self._secret = None if fence_secret is None else fence_secret.encode("utf-8")
         self._max_chars = max_chars
         static = _rubric_texts(rubric)
-        self._messages = [(role, _compile(text, static)) for role, text in _split_roles(template)]
-        if not any(name == "output" for _, pieces in self._messages for _, name in pieces):
-            raise ConfigError("the prompt has no {{output}}; put it where the answer to grade belongs")
+        self._messages = [(role, compile_text(text, static)) for role, text in split_roles(template, verbatim=verbatim)]
+        self._names = frozenset(name for _, pieces in self._messages for _, name in pieces if name)
+        check_grades_an_answer(template, self._names)
 
     def render(self, item: Item, *, item_id: str) -> RenderedPrompt:
         """Return the messages for an item; the same item under the same id gives the same bytes."""
@@ -108,6 +113,11 @@ class PromptRenderer:
             for role, pieces in self._messages
         ]
         return RenderedPrompt(messages=messages, cut=parts.is_cut)
+
+    def too_long(self, item: Item) -> tuple[str, int] | None:
+        """Return the first part the prompt would hold that is longer than ``max_chars``, with its length."""
+        parts = _ItemParts(item, marker="", max_chars=self._max_chars)
+        return next(((name, len(text)) for name, text in parts.texts(self._names) if len(text) > self._max_chars), None)
 
 
 def render(
@@ -150,6 +160,18 @@ class _ItemParts:
         """Return the text of one placeholder; the empty name stands for the end of a message."""
         return _PART_TEXTS[name](self) if name else ""
 
+    def texts(self, names: frozenset[str]) -> Iterator[tuple[str, str]]:
+        """The bare texts behind some placeholders, each with its name."""
+        item = self._item
+        if "input" in names:
+            yield "question", item.input
+        if "output" in names:
+            yield "answer", item.output
+        if item.reference is not None and names & {"reference", "reference_section"}:
+            yield "reference", item.reference
+        if names & {"contexts", "contexts_section"}:
+            yield from ((f"context {n}", text) for n, text in enumerate(item.contexts, start=1))
+
     def input(self) -> str:
         return self._part("question", self._item.input)
 
@@ -179,37 +201,11 @@ class _ItemParts:
         return fence(name, text, self._marker) if self._marker else text
 
 
-_PART_TEXTS: Mapping[str, Callable[[_ItemParts], str]] = {name: getattr(_ItemParts, name) for name in _ITEM_PARTS}
-
-
-def _split_roles(template: str) -> list[tuple[str, str]]:
-    """Return (role, text) of each message of a template."""
-    pieces = _ROLE_LINE.split(template.replace("\r\n", "\n"))
-    if len(pieces) == 1:
-        return [("user", template)]
-    opening = [("user", pieces[0].strip())] if pieces[0].strip() else []
-    return opening + [(role, text.strip()) for role, text in zip(pieces[1::2], pieces[2::2], strict=True)]
-
-
-def _compile(text: str, static: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return (literal text, item placeholder after it) pairs, the last with an empty placeholder."""
-    pieces: list[tuple[str, str]] = []
-    literal, at = "", 0
-    for match in _PLACEHOLDER.finditer(text):
-        literal, at, name = literal + text[at : match.start()], match.end(), match[1]
-        if name in static:
-            literal += static[name]
-        elif name in _ITEM_PARTS:
-            pieces.append((literal, name))
-            literal = ""
-        else:
-            known = ", ".join(sorted((*static, *_ITEM_PARTS)))
-            raise ConfigError(f"the prompt has an unknown placeholder {match[0]}; known are {known}")
-    return [*pieces, (literal + text[at:], "")]
+_PART_TEXTS: Mapping[str, Callable[[_ItemParts], str]] = {name: getattr(_ItemParts, name) for name in ITEM_PARTS}
 
 
 def _rubric_texts(rubric: Rubric) -> dict[str, str]:
-    levels = [f"{lv.score:g} ({lv.name}): {lv.description}" for lv in sorted(rubric.levels, key=lambda lv: lv.score)]
+    levels = [_level_line(level) for level in sorted(rubric.levels, key=lambda level: level.score)]
     aspects = [f"- {name}: {text}" for name, text in rubric.aspects]
     return {
         "rubric_question": rubric.question,
@@ -218,6 +214,12 @@ def _rubric_texts(rubric: Rubric) -> dict[str, str]:
         "scale_min": f"{rubric.scale_min:g}",
         "scale_max": f"{rubric.scale_max:g}",
     }
+
+
+def _level_line(level: RubricLevel) -> str:
+    score = f"{level.score:g}"
+    named = score if level.name == score else f"{score} ({level.name})"
+    return f"{named}: {level.description}" if level.description else named
 
 
 _JUDGE_WORDS = re.compile(

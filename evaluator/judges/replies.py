@@ -7,6 +7,7 @@ lists, nulls, lists of parts and web pages under status 200.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,8 +27,10 @@ class Reply:
     model: str | None = None
     fingerprint: str | None = None
     completion_id: str | None = None
+    created: int | None = None  # Unix seconds
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    logprobs: object = None  # the list of the content's tokens, as it came
     fault: Fault | None = None
 
 
@@ -73,6 +76,7 @@ def _read_choices(body: dict[str, Any], *, model: str, base_url: str) -> Reply:
         finish_reason=_text(choice.get("finish_reason")),
         refusal=_text(message.get("refusal")) or refusal,
         thinking=stated or thinking,
+        logprobs=_tokens(choice.get("logprobs")),
         **_facts(body),
     )
 
@@ -95,18 +99,23 @@ def _read_content(content: object) -> tuple[str | None, str | None, str | None]:
     return text, thinking, refusal
 
 
+def _tokens(logprobs: object) -> object:
+    return logprobs.get("content") if isinstance(logprobs, dict) else None
+
+
 def _part_text(entry: object) -> str | None:
     return _text(entry.get("text")) if isinstance(entry, dict) else _text(entry)
 
 
 def _facts(body: dict[str, Any]) -> dict[str, Any]:
-    """Return what a body says about itself: model, fingerprint, id, tokens."""
+    """Return what a body says about itself: model, fingerprint, id, when it was made, tokens."""
     usage = body.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     return {
         "model": _text(body.get("model")),
         "fingerprint": _text(body.get("system_fingerprint")),
         "completion_id": _text(body.get("id")),
+        "created": _seconds(body.get("created")),
         "prompt_tokens": _count(usage.get("prompt_tokens")),
         "completion_tokens": _count(usage.get("completion_tokens")),
     }
@@ -123,6 +132,11 @@ def _odd(message: str) -> Fault:
 
 def _text(value: object) -> str | None:
     return safe_text(value) if isinstance(value, str) and value else None
+
+
+def _seconds(value: object) -> int | None:
+    """A point in time; some servers send it with a fraction."""
+    return _count(int(value)) if isinstance(value, float) and math.isfinite(value) else _count(value)
 
 
 def _count(value: object) -> int | None:

@@ -1,22 +1,26 @@
 """The body of a request, and how it changes when a server refuses a part of it. Pure.
 
-A refused temperature or seed is left out, ``max_tokens`` takes its newer name, a schema falls to JSON mode and that to
-plain text. Nothing else is ever changed, and every change stands in the instrument of the scores that follow.
+A refused temperature or seed is left out, and so are log-probabilities; ``max_tokens`` takes its newer name, a schema
+falls to JSON mode and that to plain text. Nothing else is ever changed, and every change stands in the instrument of
+the scores that follow.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
 from evaluator.judges.prompts import reply_keys
-from evaluator.judges.settings import JudgeSettings
+from evaluator.judges.settings import JudgeSettings, LimitName
 from evaluator.records import Instrument
 
 SentMode = Literal["schema", "json", "text"]
+
+TOP_LOGPROBS = 20  # the most that servers give
 
 _LIST_OF_TEXTS = {"type": "array", "items": {"type": "string"}}
 _FIELD_TYPES: dict[str, dict[str, Any]] = {
@@ -41,18 +45,25 @@ class RequestPlan:
     settings: JudgeSettings
     mode: SentMode
     dropped: frozenset[str] = frozenset()
-    limit_name: str = "max_tokens"
+    limit_name: LimitName = "max_tokens"
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
         """The parameters that are sent, as the instrument records them."""
         wanted = {"temperature": self.settings.temperature, "seed": self.settings.seed}
-        sent = {name: value for name, value in wanted.items() if value is not None and name not in self.dropped}
-        return {**sent, self.limit_name: self.settings.max_tokens}
+        sent: dict[str, Any] = {
+            name: value for name, value in wanted.items() if value is not None and name not in self.dropped
+        }
+        sent[self.limit_name] = self.settings.max_tokens
+        if self.settings.logprobs and "logprobs" not in self.dropped:
+            sent |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+        return {**sent, **self.settings.extra_body}
 
     @cached_property
     def _fixed_body(self) -> dict[str, Any]:
         body = {"model": self.settings.model, **self.parameters}
+        if "response_format" in self.settings.extra_body:
+            return body
         if self.mode == "schema":
             body["response_format"] = reply_schema(self.settings)
         elif self.mode == "json":
@@ -80,10 +91,18 @@ def first_plan(settings: JudgeSettings) -> RequestPlan:
     ``auto`` asks for a schema only where the template names the score's key: a prompt of one's own that wants
     ``Rating: [[4]]`` must get that.
     """
+    limit_name = settings.output_limit
     if settings.output_mode != "auto":
-        return RequestPlan(settings=settings, mode=settings.output_mode)
-    names_keys = bool(reply_keys(settings.prompt_template, score_field=settings.score_field))
-    return RequestPlan(settings=settings, mode="schema" if names_keys else "text")
+        return RequestPlan(settings=settings, mode=settings.output_mode, limit_name=limit_name)
+    names_keys = settings.score_pattern is None and bool(
+        reply_keys(settings.prompt_template, score_field=settings.score_field)
+    )
+    return RequestPlan(settings=settings, mode="schema" if names_keys else "text", limit_name=limit_name)
+
+
+def encode_body(body: Mapping[str, Any]) -> bytes:
+    """Return a request's body as the bytes that are sent."""
+    return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
 
 
 def reply_schema(settings: JudgeSettings) -> dict[str, Any]:
@@ -119,6 +138,8 @@ def adjust_plan(plan: RequestPlan, *, message: str, param: str | None) -> Reques
     for name in ("temperature", "seed"):
         if _names(name, named) and name in plan.parameters:
             return replace(plan, dropped=plan.dropped | {name})
+    if (_names("logprobs", named) or _names("top_logprobs", named)) and "logprobs" in plan.parameters:
+        return replace(plan, dropped=plan.dropped | {"logprobs"})
     if _names("max_tokens", named) and plan.limit_name == "max_tokens" and _wants_new_name(message):
         return replace(plan, limit_name="max_completion_tokens")
     return None

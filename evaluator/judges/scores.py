@@ -27,7 +27,8 @@ def read_score(value: object, *, rubric: Rubric) -> ScoreOrReason:
     """Return the score a value stands for, or the reason why it is not one.
 
     Args:
-        value: What a reply holds under the score's key: any JSON value, or a number of Python or NumPy.
+        value: What a reply holds under the score's key: any JSON value, or a number of Python or NumPy. True and false
+            are scores only where levels are called so.
         rubric: The scale, and the names of its levels.
     Returns:
         A finite float inside the scale, or MISSING, WRONG_TYPE, NOT_FINITE, NOT_A_NUMBER, FOREIGN_SCALE, OUT_OF_RANGE.
@@ -35,7 +36,8 @@ def read_score(value: object, *, rubric: Rubric) -> ScoreOrReason:
     if value is None:
         return UnscoredReason.MISSING
     if isinstance(value, bool):
-        return UnscoredReason.WRONG_TYPE
+        named = _named(str(value), rubric)
+        return UnscoredReason.WRONG_TYPE if named is None else named
     if isinstance(value, Real):
         return _on_scale(value, rubric)
     if isinstance(value, str):
@@ -44,7 +46,9 @@ def read_score(value: object, *, rubric: Rubric) -> ScoreOrReason:
 
 
 def read_score_text(text: str, *, rubric: Rubric) -> ScoreOrReason:
-    """Return the score a short text stands for: ``4``, ``**4**``, ``4/5``, ``4 out of 5`` or the exact name of a level.
+    """Return the score a short text stands for: ``4``, ``**4**``, ``4/5``, ``4 out of 5`` or the name of a level.
+
+    The name stands alone, in any case, perhaps with a full stop: ``not pass`` and ``pass or fail`` name no level.
 
     Returns:
         As ``read_score``. A denominator other than the scale's top is FOREIGN_SCALE, a decimal comma NOT_A_NUMBER.
@@ -52,9 +56,9 @@ def read_score_text(text: str, *, rubric: Rubric) -> ScoreOrReason:
     bare = text.replace("*", "").strip(_DECORATION)
     if not bare:
         return UnscoredReason.MISSING
-    for level in rubric.levels:
-        if level.name.casefold() == bare.casefold():
-            return _on_scale(level.score, rubric)
+    named = _named(bare, rubric)
+    if named is not None:
+        return named
     if _NOT_FINITE.fullmatch(bare):
         return UnscoredReason.NOT_FINITE
     number = _NUMBER.fullmatch(bare)
@@ -64,6 +68,15 @@ def read_score_text(text: str, *, rubric: Rubric) -> ScoreOrReason:
     if denominator is not None and float(denominator) != rubric.scale_max:
         return UnscoredReason.FOREIGN_SCALE
     return _on_scale(float(number.group(1)), rubric)
+
+
+def _named(text: str, rubric: Rubric) -> ScoreOrReason | None:
+    """Return the score of the level a text is the name of, None when it is none's."""
+    name = text.casefold()
+    for level in rubric.levels:
+        if level.name.casefold() in (name, name.rstrip(".! ")):
+            return _on_scale(level.score, rubric)
+    return None
 
 
 def _on_scale(value: Real | float, rubric: Rubric) -> ScoreOrReason:

@@ -14,10 +14,13 @@ from evaluator.judges.prompts import MAX_PART_CHARS, PROMPT_TEMPLATE
 from evaluator.records import Rubric, Ruler
 
 OutputMode = Literal["auto", "schema", "json", "text"]
+LimitName = Literal["max_tokens", "max_completion_tokens"]
+FILLED_IN = frozenset({"model", "messages", "stream"})  # keys of a request that nobody else may set
 
-# a server may refuse temperature, seed, the old name of the output limit, the schema and JSON mode, one after the other
-MAX_ADJUSTMENTS = 5
+# a server may refuse temperature, seed, log-probabilities, the old name of the output limit, the schema and JSON mode
+MAX_ADJUSTMENTS = 6
 PROBE_WAIT_S = 2.0
+KEY_WAIT_S = 30.0  # that a command takes at most to give a key
 BACKOFF_FIRST_S = 1.0
 BACKOFF_CAP_S = 30.0
 SPREAD_CAP_S = 1.0
@@ -40,13 +43,22 @@ class Price:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AzureDeployment:
+    """A deployment in Azure: its name and the version of the API it is asked in."""
+
+    name: str
+    api_version: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class JudgeSettings:
     """All that ``OpenAICompatibleJudge`` needs.
 
     Attributes:
         model: Name asked for.
-        base_url: Address up to the version path, like ``https://host/v1``.
+        base_url: Address up to the version path, like ``https://host/v1``; of Azure the resource's own.
         api_key: The key, or a coroutine function that returns one, for keys that expire; empty where none is needed.
+            A ``keys.CommandKey`` is asked for another one when the server refuses the one it gave.
         rubric: The scale and its words.
         temperature, seed: Sent as they are; None leaves the parameter out.
         max_tokens: Most tokens of one reply; a reply cut off there is asked for once more with the double.
@@ -56,11 +68,20 @@ class JudgeSettings:
         output_mode: ``auto`` asks for a schema and falls to JSON mode and to text; a named mode is never left.
         price: None when unknown; then every cost is 0 and the budget has to count calls.
         default_headers, default_query: Sent with every call.
-        max_prompt_chars: Longest text of one part of an item; a longer one loses its middle.
+        max_prompt_chars: Longest text of one part of an item.
+        too_long: What becomes of an item with a longer part: no score and no call, or its middle is left out.
         fence_secret: Local secret behind the markers around graded text; None for a template with its own marks.
         max_connections: Most connections at once; not less than the calls in flight.
         prompt_template: See ``prompts``.
-        score_field: Key of the score in the reply.
+        verbatim: Whether the template is sent as it is, see ``templates``.
+        score_field: Key of the score in the reply, or the path to it.
+        score_pattern: A regular expression with one group, the score; then no key is looked for.
+        output_limit: The name under which the output limit is asked for at first.
+        extra_body: Sent along in every request as it is.
+        logprobs: Whether to ask for log-probabilities, from which the expected score is told.
+        azure: Where the judge is a deployment in Azure.
+        proxy: Address of a proxy; None for what the environment says.
+        ca_file: File with certificates to trust beside those of the system.
 
     Raises:
         ConfigError: a value that cannot be used.
@@ -85,6 +106,15 @@ class JudgeSettings:
     max_connections: int = 100
     prompt_template: str = field(default=PROMPT_TEMPLATE, repr=False)
     score_field: str = "score"
+    too_long: Literal["unscored", "cut"] = "unscored"
+    verbatim: bool = False
+    score_pattern: str | None = None
+    output_limit: LimitName = "max_tokens"
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    logprobs: bool = False
+    azure: AzureDeployment | None = None
+    proxy: str | None = field(default=None, repr=False)
+    ca_file: str | None = None
 
     def __post_init__(self) -> None:
         checks = {
@@ -100,6 +130,7 @@ class JudgeSettings:
             "max_prompt_chars": self.max_prompt_chars >= 1,
             "max_connections": self.max_connections >= 1,
             "score_field": bool(self.score_field.strip()),
+            "extra_body": not FILLED_IN & set(self.extra_body),
         }
         for name, is_good in checks.items():
             if not is_good:
@@ -112,22 +143,33 @@ class JudgeSettings:
     def max_seconds_per_item(self) -> float:
         """The longest that grading one item can take, apart from waiting for the gate.
 
-        Every call the item may make, each at its time-out, and the longest pause between two of them.
+        Every call the item may make, each at its time-out, and the longest pause between two of them; for a key that
+        has to be fetched, one refusal and two waits.
         """
-        n_calls = self.max_attempts + MAX_ADJUSTMENTS
+        is_fetched = callable(self.api_key)
+        n_calls = self.max_attempts + MAX_ADJUSTMENTS + is_fetched
         pause_s = max(self.max_wait_s + SPREAD_CAP_S, BACKOFF_CAP_S)
-        return PROBE_WAIT_S + n_calls * self.timeout_s + (self.max_attempts - 1) * pause_s
+        key_s = 2 * KEY_WAIT_S if is_fetched else 0.0
+        return PROBE_WAIT_S + key_s + n_calls * self.timeout_s + (self.max_attempts - 1) * pause_s
 
     @property
     def ruler(self) -> Ruler:
         """What is asked for: the identity of every score that comes of it."""
-        parameters: dict[str, Any] = {"max_tokens": self.max_tokens}
+        parameters: dict[str, Any] = {self.output_limit: self.max_tokens}
         if self.temperature is not None:
             parameters["temperature"] = self.temperature
         if self.seed is not None:
             parameters["seed"] = self.seed
         if self.score_field != "score":
             parameters["score_field"] = self.score_field
+        # what was not asked for leaves no trace, so that a judge setup keeps its identity when settings are added
+        asked = {
+            "score_pattern": self.score_pattern,
+            "verbatim": self.verbatim,
+            "extra_body": dict(self.extra_body),
+            "logprobs": self.logprobs,
+        }
+        parameters |= {name: value for name, value in asked.items() if value}
         return Ruler(
             model_asked=self.model,
             rubric=self.rubric,

@@ -7,21 +7,19 @@ status by ``faults``. The library costs 0.6 s to import and is loaded by the fir
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from evaluator.errors import ConfigError
+from evaluator.judges.clients import open_client
 from evaluator.judges.faults import excerpt, fault_of_status, read_error, server_wait, transient
 from evaluator.judges.replies import Reply, read_reply
 from evaluator.judges.settings import JudgeSettings
+from evaluator.judges.sightings import note_answer
 from evaluator.records import UnscoredReason
 
 if TYPE_CHECKING:
     from httpx2 import Response
-    from openai import AsyncOpenAI
-
-_CONNECT_TIMEOUT_S = 10.0
 
 
 class Transport:
@@ -40,30 +38,10 @@ class Transport:
         self._response_type = httpx2.Response
         self._unreachable = (httpx2.ConnectError, httpx2.ConnectTimeout)
         self._openai = openai
-        self._client = self._open_client(openai, httpx2)
+        self._client = open_client(settings)
 
-    def _open_client(self, openai: Any, httpx2: Any) -> AsyncOpenAI:
-        settings = self._settings
-        timeout = httpx2.Timeout(settings.timeout_s, connect=min(settings.timeout_s, _CONNECT_TIMEOUT_S))
-        limits = httpx2.Limits(
-            max_connections=settings.max_connections, max_keepalive_connections=settings.max_connections
-        )
-        try:
-            client: AsyncOpenAI = openai.AsyncOpenAI(
-                api_key=settings.api_key or "none",
-                base_url=settings.base_url,
-                max_retries=0,
-                timeout=timeout,
-                default_headers=settings.default_headers,
-                default_query=settings.default_query,
-                http_client=openai.DefaultAsyncHttpxClient(timeout=timeout, limits=limits),
-            )
-        except (httpx2.InvalidURL, ValueError) as error:
-            raise ConfigError(f"base_url = {settings.base_url!r} is no address: {error}") from error
-        return client
-
-    async def post(self, body: Mapping[str, Any]) -> tuple[int | None, Reply]:
-        """Send one request.
+    async def post(self, content: bytes) -> tuple[int | None, Reply]:
+        """Send one request, its body to the byte.
 
         Returns:
             The HTTP status, None when there was none, and the reply; its fault says why there is nothing to read.
@@ -71,15 +49,17 @@ class Transport:
         # the client's time-outs hold for each read; a server that sends a byte now and then needs one for the whole
         try:
             async with asyncio.timeout(self._settings.timeout_s):
-                response = await self._client.post("/chat/completions", body=body, cast_to=self._response_type)
+                response = await self._client.post("/chat/completions", content=content, cast_to=self._response_type)
         except self._openai.APIStatusError as error:
+            note_answer(error.status_code, error.response.headers, error.response.text)
             return error.status_code, self._refused(error.response)
         except (TimeoutError, self._openai.APITimeoutError) as error:
             return None, self._lost(UnscoredReason.TIMEOUT, f"no answer in {self._settings.timeout_s:g} s", error)
         except self._openai.APIConnectionError as error:
-            return None, self._lost(UnscoredReason.CONNECTION, excerpt(repr(error.__cause__ or error)), error)
+            return None, self._lost(UnscoredReason.CONNECTION, _why(error), error)
         except self._openai.OpenAIError as error:
             return None, self._lost(UnscoredReason.PROVIDER_ERROR, excerpt(str(error)), error)
+        note_answer(response.status_code, response.headers, response.text)
         return response.status_code, read_reply(
             response.text,
             content_type=response.headers.get("content-type", ""),
@@ -104,3 +84,9 @@ class Transport:
     async def close(self) -> None:
         """Close all connections."""
         await self._client.close()
+
+
+def _why(error: Exception) -> str:
+    said = repr(error.__cause__ or error)
+    hint = "; judge.ca_file names certificates to trust" if "CERTIFICATE_VERIFY_FAILED" in said else ""
+    return excerpt(said) + hint

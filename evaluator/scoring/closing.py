@@ -9,11 +9,13 @@ from typing import Any
 
 from evaluator.clock import Clock, parse_utc
 from evaluator.records import ParsedVerdict, StopReason, UnscoredReason
+from evaluator.scoring.cached import why_not_counted
 from evaluator.store import read, write
 from evaluator.store.db import Store
 from evaluator.store.write import RunPlan
 
 MOSTLY_FAILED_BELOW = 0.5
+_WHAT_TO_DO = "switch its cache off for the judge; `judgewatch doctor` names the settings and shows whether it is off"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +33,10 @@ class Progress:
 
 @dataclass(frozen=True, kw_only=True)
 class RunReport:
-    """What came of a run. ``status`` as stored; ``already_finished`` when there was nothing to do."""
+    """What came of a run. ``status`` as stored; ``already_finished`` when there was nothing to do.
+
+    ``not_counted`` says why its anchors are no measurement, and what to do; empty when they are one.
+    """
 
     run_id: str
     slot_utc: str
@@ -49,6 +54,7 @@ class RunReport:
     already_finished: bool = False
     n_older_answers: int = 0
     reasons: dict[str, int] = field(default_factory=dict)
+    not_counted: str = ""
 
 
 @dataclass(kw_only=True)
@@ -96,9 +102,21 @@ def close_run(store: Store, plan: RunPlan, tally: RunTally, clock: Clock, *, n_o
     """Set the run's status, bring the totals up to date, and log what answered differently than before."""
     counts = read.run_counts(store, plan.run_id)
     status, message = _status(tally, counts)
-    write.finish_run(store, plan.run_id, status=status, stop_reason=tally.stop_reason, message=message, now=clock.now())
+    # a run that stands aside grades nothing twice, and one that failed enters no mean anyway
+    not_counted = "" if plan.purpose.is_aside or status == "failed" else why_not_counted(store, plan.run_id)
+    write.finish_run(
+        store,
+        plan.run_id,
+        status=status,
+        stop_reason=tally.stop_reason,
+        message=message,
+        now=clock.now(),
+        not_counted=not_counted,
+    )
     if not plan.purpose.is_aside:
         _note_instrument_change(store, plan)
+    if not_counted:
+        _note_not_counted(store, plan, not_counted)
     n_planned = counts["n_anchors"] + counts["n_traffic"]
     return RunReport(
         run_id=plan.run_id,
@@ -116,6 +134,7 @@ def close_run(store: Store, plan: RunPlan, tally: RunTally, clock: Clock, *, n_o
         elapsed_s=time.monotonic() - tally.started,
         n_older_answers=n_older_answers,
         reasons=counts["reasons"],
+        not_counted=f"{not_counted}; {_WHAT_TO_DO}" if not_counted else "",
     )
 
 
@@ -145,8 +164,8 @@ def _note_instrument_change(store: Store, plan: RunPlan) -> None:
     before = read.instrument_before(store, app=plan.app, ruler_id=plan.ruler_id, slot_utc=plan.slot_utc)
     if not ours or before is None or before["instrument_id"] == ours[0]["instrument_id"]:
         return
-    if any(event["run_id"] == plan.run_id for event in read.events(store, plan.app, first_day=plan.slot_day)):
-        return  # logged when this run was closed the first time
+    if _is_logged(store, plan, "instrument"):
+        return  # when this run was closed the first time
     now = ours[0]
     changes = [f"{name} {before[key]} → {now[key]}" for key, name in _PARTS.items() if before[key] != now[key]]
     write.add_event(
@@ -159,6 +178,29 @@ def _note_instrument_change(store: Store, plan: RunPlan) -> None:
         ruler_id=plan.ruler_id,
         run_id=plan.run_id,
     )
+
+
+def _note_not_counted(store: Store, plan: RunPlan, why: str) -> None:
+    """Log the first of the runs in a row that do not count; the others need no mark of their own."""
+    before = read.run_before(store, plan.run_id)
+    if (before is not None and before["not_counted"]) or _is_logged(store, plan, "note"):
+        return
+    write.add_event(
+        store,
+        app=plan.app,
+        at=parse_utc(plan.slot_utc),
+        kind="note",
+        text=f"anchors do not count from this run on: {why}",
+        by_whom="scorer",
+        ruler_id=plan.ruler_id,
+        run_id=plan.run_id,
+    )
+
+
+def _is_logged(store: Store, plan: RunPlan, kind: str) -> bool:
+    """Whether an event of a kind stands for this run already."""
+    events = read.events(store, plan.app, first_day=plan.slot_day)
+    return any(event["run_id"] == plan.run_id and event["kind"] == kind for event in events)
 
 
 _PARTS = {

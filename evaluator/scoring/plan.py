@@ -10,9 +10,11 @@ from pathlib import Path
 from evaluator.clock import Clock, day_of, utc_text
 from evaluator.config import TrafficConfig
 from evaluator.errors import UsageError
+from evaluator.golden_sets import check_same_answers
 from evaluator.judges.base import Judge
-from evaluator.records import Anchor, Purpose, Source, StopReason, UnscoredReason, content_hash
+from evaluator.records import Anchor, Purpose, Ruler, Source, StopReason, UnscoredReason, content_hash
 from evaluator.scoring.budget import Limits
+from evaluator.scoring.cached import why_not_counted
 from evaluator.scoring.closing import mostly_failed
 from evaluator.scoring.sampler import TrafficSample, draw_traffic
 from evaluator.store import read, rollup, write
@@ -80,6 +82,7 @@ def preview_run(settings: RunSettings, judge: Judge) -> PlanPreview:
             return _preview_rest(store, existing, judge)
         sample = _sample(store, settings, judge)
         anchors = () if settings.kind == "traffic" else settings.anchors
+        check_same_answers(store, app=settings.app, name=settings.anchor_set_name, anchors=anchors)
         answers = read.load_items(store, (item.item_id for item in sample.items)).values()
         return PlanPreview(
             n_anchors=len(anchors),
@@ -116,8 +119,7 @@ def open_run(store: Store, settings: RunSettings, judge: Judge, clock: Clock) ->
     now = clock.now()
     ruler = judge.ruler
     slot_utc = utc_text(settings.slot)
-    if write.register_ruler(store, app=settings.app, ruler=ruler, now=now):
-        _note_new_setup(store, settings, ruler.ruler_id)
+    register_setup(store, settings, ruler, now)
     existing = read.run_at(store, settings.app, ruler.ruler_id, slot_utc)
     if existing is not None:
         plan = _plan_of(existing)
@@ -160,6 +162,7 @@ def _new_plan(store: Store, settings: RunSettings, judge: Judge, now: datetime) 
     anchors = () if settings.kind == "traffic" else settings.anchors
     set_id = None
     if anchors:
+        check_same_answers(store, app=settings.app, name=settings.anchor_set_name, anchors=anchors)
         set_id = write.save_anchor_set(store, app=settings.app, name=settings.anchor_set_name, anchors=anchors, now=now)
     sample = _sample(store, settings, judge)
     items = tuple(
@@ -182,7 +185,7 @@ def _new_plan(store: Store, settings: RunSettings, judge: Judge, now: datetime) 
 
 
 def _sample(store: Store, settings: RunSettings, judge: Judge) -> TrafficSample:
-    if settings.kind == "anchors":
+    if settings.kind == "anchors" or not settings.traffic.grade:
         return TrafficSample(items=(), days=(), n_older=0, oldest_day=None)
     return draw_traffic(
         store,
@@ -214,16 +217,25 @@ def _close_older_runs(store: Store, settings: RunSettings, clock: Clock) -> None
             stop_reason=None if row["status"] == "stopped" else StopReason.INTERRUPTED,
             message=row["message"] or "cut off, and not taken up again before the next scheduled run",
             now=clock.now(),
+            not_counted=why_not_counted(store, row["run_id"]),
         )
 
 
+def register_setup(store: Store, settings: RunSettings, ruler: Ruler, now: datetime) -> None:
+    """Store a judge setup; that scheduled runs use another than before is noted as a change made on purpose."""
+    write.register_ruler(store, app=settings.app, ruler=ruler, now=now)
+    if not settings.purpose.is_aside:
+        _note_new_setup(store, settings, ruler.ruler_id)
+
+
 def _note_new_setup(store: Store, settings: RunSettings, ruler_id: str) -> None:
-    """Mark the change on purpose from one judge setup to the next."""
+    """Mark the change on purpose from one judge setup to the next, before its first run that counts."""
     setups = read.rulers(store, settings.app)
     new = next(row for row in setups if row["ruler_id"] == ruler_id)
-    if new["position"] == 1:
+    graded = [row for row in setups if row["n_runs"] and row["output_mode"] != "imported"]
+    old = max(graded, key=lambda row: row["last_slot_utc"], default=None)
+    if new["n_runs"] or old is None:
         return
-    old = next(row for row in setups if row["position"] == new["position"] - 1)
     parts = {
         "model": ("model_asked",),
         "rubric": ("rubric_id",),

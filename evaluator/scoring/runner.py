@@ -20,6 +20,7 @@ from evaluator.scoring.closing import Progress, RunReport, RunTally, close_run, 
 from evaluator.scoring.holder import holder_name, is_dead
 from evaluator.scoring.lease import LeaseKeeper
 from evaluator.scoring.plan import RunSettings, ids_left, open_run
+from evaluator.scoring.texts import blank_texts
 from evaluator.scoring.writer import OutcomeWriter
 from evaluator.store import locks, read
 from evaluator.store.db import Store, open_reader, open_store
@@ -41,6 +42,7 @@ _NO_USABLE_SCORE = frozenset(
         UnscoredReason.FOREIGN_SCALE,
         UnscoredReason.AMBIGUOUS,
         UnscoredReason.UNPARSED,
+        UnscoredReason.TRUNCATED,
     }
 )
 _NOBODY_ANSWERS = frozenset(
@@ -94,7 +96,11 @@ async def run_once(
                     await grading.grade(ids_left(store, plan.run_id))
                 finally:
                     keeper.check()  # a run that lost its ground is not closed here; this says more than what followed
-                return await _to_its_end(lambda: close_run(store, plan, grading.tally, clock, n_older_answers=n_older))
+                report = await _to_its_end(
+                    lambda: close_run(store, plan, grading.tally, clock, n_older_answers=n_older)
+                )
+                await _to_its_end(lambda: blank_texts(store, settings, plan.ruler_id))
+                return report
         finally:
             with contextlib.suppress(StoreError):  # what cannot be given back ends by itself
                 locks.release_lease(store, lease)
@@ -137,7 +143,8 @@ class _Grading:
         if not item_ids:
             return
         path = self.settings.store_path
-        writer = OutcomeWriter(path, self.plan, self.judge.ruler.rubric.criterion)
+        traffic, criterion = self.settings.traffic, self.judge.ruler.rubric.criterion
+        writer = OutcomeWriter(path, self.plan, criterion, keep_reasons=traffic.store_reasons)
         writer.start()
         try:
             with open_store(path, create=False) as gate_store, open_reader(path) as texts:
@@ -228,11 +235,13 @@ class _Grading:
         if self.tally.n_scored or n_unreadable < UNREADABLE_AFTER or self.tally.n_planned < MANY_ITEMS:
             return
         worst = max(reasons, key=lambda reason: reasons[reason])
-        start = " ".join(outcome.raw_reply.split())[:80]
+        start = " ".join(outcome.raw_reply.split())[:80] if self.settings.traffic.store_reasons else "(not kept)"
         self.tally.stop(
             StopReason.UNREADABLE,
-            f"none of the first {n_unreadable} replies holds a score on the rubric's scale (mostly {worst}; the last"
-            f" one begins {start!r}); check judge.model, judge.rubric and judge.output_mode",
+            f"none of the first {n_unreadable} replies holds a score on the judge's scale (mostly {worst}; the last"
+            f" one begins {start!r}); check judge.model, judge.rubric and judge.output_mode, and with a prompt of your"
+            " own judge.score_field or judge.score_pattern, which say where its score stands"
+            + ("; judge.max_tokens leaves no room for a whole reply" if worst == UnscoredReason.TRUNCATED else ""),
         )
 
 

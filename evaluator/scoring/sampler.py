@@ -8,6 +8,7 @@ probability. A floor makes a segment a stratum of its own, with the share that w
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import chain
@@ -47,11 +48,11 @@ def draw_traffic(
     sizes = {day: n for day, n in read.answer_days(store, app).items() if day < slot_day}
     if not sizes:
         return TrafficSample(items=(), days=(), n_older=0, oldest_day=None)
-    oldest = since or _days_before(max(sizes), traffic.lookback_days - 1)
-    closed = read.sampled_days(store, app, ruler_id)
+    oldest = since or oldest_day_drawn(sizes, traffic, slot_day)
+    closed = set(read.sampled_days(store, app, ruler_id)) | _days_without_texts(store, app, ruler_id, oldest)
     days = [day for day in sorted(sizes) if day >= oldest and day not in closed]
     drawn = [_draw_day(store, app, day, sizes[day], traffic) for day in days]
-    again = {row["item_id"]: row["inclusion_probability"] for row in _worth_another_try(store, app, ruler_id, oldest)}
+    again = {row["item_id"]: row["inclusion_probability"] for row in worth_another_try(store, app, ruler_id, oldest)}
     for _, item in chain.from_iterable(drawn):
         again.pop(item.item_id, None)  # of a day whose sample was undone, those that failed are drawn anew as well
     pairs = chain(chain.from_iterable(drawn), ((0.0, _planned(*pair)) for pair in again.items()))
@@ -108,7 +109,23 @@ def _number_taken(n_answers: int, traffic: TrafficConfig) -> int:
     return n_answers
 
 
-def _worth_another_try(store: Store, app: str, ruler_id: str, oldest_day: str) -> list[read.Row]:
+def oldest_day_drawn(sizes: Mapping[str, int], traffic: TrafficConfig, slot_day: str) -> str:
+    """First day of the window of a run: the last ``lookback_days`` before it that have answers, counted from them."""
+    newest = max((day for day in sizes if day < slot_day), default=slot_day)
+    return _days_before(newest, traffic.lookback_days - 1)
+
+
+def _days_without_texts(store: Store, app: str, ruler_id: str, oldest_day: str) -> set[str]:
+    """Days that another judge setup has graded and whose texts were not kept: there is nothing left to grade."""
+    others = [other["ruler_id"] for other in read.rulers(store, app) if other["ruler_id"] != ruler_id]
+    taken = {day for other in others for day in read.sampled_days(store, app, other)}
+    if not any(day >= oldest_day for day in taken):
+        return set()
+    return taken & read.days_with_blank_texts(store, app, first_day=oldest_day)
+
+
+def worth_another_try(store: Store, app: str, ruler_id: str, oldest_day: str) -> list[read.Row]:
+    """Answers of recent days whose verdict failed in a way that may pass, while they have tries left."""
     return [
         row
         for row in read.to_grade_again(store, app, ruler_id, oldest_day=oldest_day)

@@ -1,4 +1,4 @@
-"""One scheduled run from end to end: fetch what applications recorded, grade, then analyse. Prints nothing."""
+"""One scheduled run from end to end: fetch what sources and applications have, grade, then analyse. Prints nothing."""
 
 from __future__ import annotations
 
@@ -13,15 +13,20 @@ from evaluator.clock import Clock, parse_utc
 from evaluator.config import Config
 from evaluator.findings import Findings
 from evaluator.freshness import newest_analysis
+from evaluator.importing.redacting import open_redactor
 from evaluator.importing.spooled import SpoolReport, count_waiting, import_spooled
+from evaluator.importing.verdicts import refresh_bridged
 from evaluator.judges.base import Judge
 from evaluator.records import Purpose, Rubric, StopReason
 from evaluator.scoring.closing import Progress, RunReport
+from evaluator.scoring.fetching import fetch_sources
+from evaluator.scoring.noted import note_settings
 from evaluator.scoring.plan import PlanPreview, RunSettings, preview_run
 from evaluator.scoring.runner import run_once
 from evaluator.scoring.schedule import runs_per_year
 from evaluator.scoring.setup import build_judge, run_settings, schedule_zone
 from evaluator.scoring.waiting import spool_path
+from evaluator.sources import PullOutcome, check_reading, waiting_sources
 from evaluator.store import read
 from evaluator.store.db import open_store
 
@@ -33,12 +38,19 @@ _OF_THE_ADDRESS = frozenset({StopReason.NOT_AN_API, StopReason.UNREACHABLE})
 
 @dataclass(frozen=True, kw_only=True)
 class SlotReport:
-    """What came of a scheduled run. ``spool`` is None without a spool folder."""
+    """What came of a scheduled run. ``spool`` is None without a spool folder, ``sources`` empty without a source."""
 
     run: RunReport
     ruler_id: str
     criterion: str
     spool: SpoolReport | None
+    sources: tuple[PullOutcome, ...] = ()
+
+    @property
+    def n_fetched(self) -> int:
+        """Answers that came in before the run."""
+        n_spooled = 0 if self.spool is None else self.spool.n_new
+        return n_spooled + sum(outcome.n_new for outcome in self.sources if outcome.key != "traffic.verdicts")
 
     @property
     def finished(self) -> bool:
@@ -52,8 +64,8 @@ class SlotPreview:
     """What a scheduled run would do and, at that rate, what the schedule costs.
 
     Money is the most that can be spent, without retries; None when no price is known. ``traffic_per_day`` and
-    ``usd_per_answer`` are None while there are no answers to tell them from. ``n_spooled_files`` wait to be fetched and
-    are not counted in.
+    ``usd_per_answer`` are None while there are no answers to tell them from. ``n_spooled_files`` and
+    ``n_source_files`` wait to be fetched, ``source_command`` would be run; what these hold is not counted in.
     """
 
     slot: datetime
@@ -66,6 +78,8 @@ class SlotPreview:
     calls_per_day: int | None
     n_spooled_files: int
     usd_per_answer: float | None = None
+    n_source_files: int = 0
+    source_command: str | None = None
 
     @property
     def anchor_calls_a_day(self) -> float:
@@ -122,7 +136,7 @@ async def preview_slot(
     Raises:
         JudgewatchError: the configuration, a file it names, or the store cannot be used.
     """
-    judge, rubric = _open_judge(_without_secrets(config))
+    judge, rubric = _open_judge(without_secrets(config))
     try:
         settings = run_settings(config, rubric, slot=slot, kind=kind, since=since)
         plan = preview_run(settings, judge)
@@ -131,6 +145,7 @@ async def preview_slot(
     finally:
         await judge.close()
     spool = spool_path(config)
+    sources = waiting_sources(config)
     return SlotPreview(
         slot=slot,
         plan=plan,
@@ -142,6 +157,8 @@ async def preview_slot(
         calls_per_day=config.budget.calls_per_day,
         n_spooled_files=0 if spool is None else count_waiting(spool),
         usd_per_answer=usd_per_answer,
+        n_source_files=sources.n_files + sources.n_score_files,
+        source_command=sources.command,
     )
 
 
@@ -154,9 +171,9 @@ def _apart(plan: PlanPreview, settings: RunSettings, judge: Judge) -> tuple[floa
     return anchors, plan.most_usd - anchors
 
 
-def _without_secrets(config: Config) -> Config:
+def without_secrets(config: Config) -> Config:
     """The configuration for a judge that is never called; no secret is part of what it asks for."""
-    judge = config.judge.model_copy(update={"api_key_env": "", "headers": {}, "query": {}})
+    judge = config.judge.model_copy(update={"api_key_env": "", "headers": {}, "query": {}, "proxy": None})
     return config.model_copy(update={"judge": judge})
 
 
@@ -172,9 +189,9 @@ def _usual_traffic(
             return config.traffic.answers_per_day, None
         newest = max(sizes)
         drawn = read.sampling_order(store, config.app.name, newest, most=_ANSWERS_PRICED)
-        items = list(read.load_items(store, (item_id for item_id, _ in drawn)).values())
+        items = [item for _, _, item in read.load_to_grade(store, [item_id for item_id, _ in drawn])]
     usd = judge.plan_cost(items)
-    return _number_taken(config, sizes[newest]), None if usd is None else usd / len(items)
+    return _number_taken(config, sizes[newest]), None if usd is None or not items else usd / len(items)
 
 
 def _number_taken(config: Config, n_answers: int) -> float:
@@ -194,7 +211,7 @@ async def grade_slot(
     on_progress: Callable[[Progress], None] | None = None,
     stop: asyncio.Event | None = None,
 ) -> SlotReport:
-    """Fetch recorded answers and grade what the slot plans; ``refresh_analysis`` comes next.
+    """Fetch answers from their sources and grade what the slot plans; ``refresh_analysis`` comes next.
 
     Args:
         config: The configuration.
@@ -212,6 +229,11 @@ async def grade_slot(
     judge, rubric = _open_judge(config)
     try:
         settings = run_settings(config, rubric, slot=slot, kind=kind, since=since)
+        check_reading(config)
+        note_settings(config)
+        stopped = (lambda: False) if stop is None else stop.is_set
+        alarms = analysis_settings(config, clock.now())
+        sources = await fetch_sources(config, slot=slot, clock=clock, settings=alarms, stop=stopped)
         spool = await asyncio.to_thread(fetch_spooled, config, clock.now())
         async with _linked(stop) as run_stop:
             run = await run_once(settings, judge, clock=clock, on_progress=on_progress, stop=run_stop)
@@ -219,7 +241,7 @@ async def grade_slot(
         await judge.close()
     if run.message:
         run = replace(run, message=explain_stop(run, config))
-    return SlotReport(run=run, ruler_id=judge.ruler.ruler_id, criterion=rubric.criterion, spool=spool)
+    return SlotReport(run=run, ruler_id=judge.ruler.ruler_id, criterion=rubric.criterion, spool=spool, sources=sources)
 
 
 @asynccontextmanager
@@ -255,7 +277,9 @@ def refresh_analysis(config: Config, report: SlotReport, *, now: datetime) -> Fi
     if not is_due:
         return None
     settings = analysis_settings(config, now)
-    return analyse_and_store(config.store_path, app=app, ruler_id=report.ruler_id, settings=settings, now=now)
+    findings = analyse_and_store(config.store_path, app=app, ruler_id=report.ruler_id, settings=settings, now=now)
+    refresh_bridged(config.store_path, app, report.ruler_id, settings, now)
+    return findings
 
 
 def fetch_spooled(config: Config, now: datetime) -> SpoolReport | None:
@@ -274,6 +298,7 @@ def fetch_spooled(config: Config, now: datetime) -> SpoolReport | None:
         day_zone=config.schedule.zone,
         naive_zone=config.traffic.naive_zone,
         now=now,
+        redactor=open_redactor(config.traffic),
     )
 
 
@@ -286,6 +311,7 @@ async def check_setup(config: Config, *, now: datetime) -> None:
     judge, rubric = _open_judge(config)
     await judge.close()
     run_settings(config, rubric, slot=now)
+    check_reading(config)
 
 
 def newest_finished_slot(config: Config) -> datetime | None:
@@ -304,7 +330,12 @@ def explain_stop(run: RunReport, config: Config) -> str:
     """Say which setting stands behind the end of a run, where the message does not name it."""
     judge = config.judge
     if run.stop_reason is StopReason.AUTH:
+        if judge.api_key_command is not None:
+            named = "" if "judge.api_key_command" in run.message else " (the key comes from judge.api_key_command)"
+            return run.message + named
         return f"{run.message} (the key comes from {judge.api_key_env or 'nowhere'}: judge.api_key_env)"
+    if run.stop_reason is StopReason.MODEL_NOT_FOUND and judge.azure_deployment is not None:
+        return f"judge.azure_deployment = {judge.azure_deployment!r}: {run.message}"
     if run.stop_reason is StopReason.MODEL_NOT_FOUND and judge.model not in run.message:
         return f"judge.model = {judge.model!r}: {run.message}"
     if run.stop_reason in _OF_THE_ADDRESS and judge.base_url not in run.message:

@@ -11,9 +11,11 @@ import threading
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from evaluator.errors import DamagedStoreError, StoreError
+from evaluator.records import GradeOutcome, ParsedVerdict
 from evaluator.store import write
 from evaluator.store.db import Store, StoreWarning, open_store
 from evaluator.store.write import GradedItem, RunPlan
@@ -26,11 +28,21 @@ TRY_AGAIN_EVERY_S = 1.0
 _END = None
 
 
-class OutcomeWriter:
-    """A queue of outcomes with one thread that stores them."""
+def _without_reasons(outcome: GradeOutcome) -> GradeOutcome:
+    """An outcome without the judge's words; a message of the server that refused a call says why, and stays."""
+    verdict = outcome.verdict
+    if verdict is not None:
+        verdict = ParsedVerdict(score=verdict.score, unscored_reason=verdict.unscored_reason)
+    calls = [replace(call, message="") if call.http_status in (None, 200) else call for call in outcome.attempts]
+    return replace(outcome, verdict=verdict, attempts=tuple(calls), raw_reply="")
 
-    def __init__(self, path: Path, plan: RunPlan, criterion: str) -> None:
+
+class OutcomeWriter:
+    """A queue of outcomes with one thread that stores them; without ``keep_reasons``, of the judge's words none."""
+
+    def __init__(self, path: Path, plan: RunPlan, criterion: str, *, keep_reasons: bool = True) -> None:
         self._path = path
+        self._keep_reasons = keep_reasons
         self._plan = plan
         self._criterion = criterion
         # no longer than a batch: what waits here when the process is killed will be graded, and paid for, again
@@ -57,7 +69,7 @@ class OutcomeWriter:
         Raises:
             BaseException: what ended the thread.
         """
-        self._put(item)
+        self._put(item if self._keep_reasons else replace(item, outcome=_without_reasons(item.outcome)))
         if self._failure is not None:
             raise self._failure
 

@@ -142,6 +142,8 @@ def open_store(path: Path | str, *, zone: str | None = None, create: bool = True
     try:
         _check_contents(connection, path)
         use_write_ahead_log(connection, path)
+        # what is written over is gone: a row that grows leaves no copy of its texts behind
+        connection.execute("PRAGMA main.secure_delete = ON")
         _migrate(store, zone or "UTC")
         _check_stored_zone(store, zone)
     except sqlite3.DatabaseError as error:

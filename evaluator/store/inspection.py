@@ -66,3 +66,8 @@ def _integrity(connection: sqlite3.Connection) -> str:
         return "; ".join(str(row[0]) for row in connection.execute("PRAGMA quick_check(5)"))
     except sqlite3.DatabaseError as error:
         return str(error)
+
+
+def journal_mode(store: Store) -> str:
+    """How the database keeps its log: "wal" where the file system allows a write-ahead log."""
+    return str(store.connection.execute("PRAGMA journal_mode").fetchone()[0]).lower()

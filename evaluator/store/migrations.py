@@ -205,6 +205,20 @@ _M003 = (
     # texts and names of the item are gone for good; its id and its scores stay, so that reading a file again does not
     # bring it back and no mean changes
     "ALTER TABLE items ADD COLUMN deleted_utc TEXT",
+    # what the judge wrote quotes the texts: it may be taken out of a scored verdict as a whole, with nothing changed
+    "DROP TRIGGER verdicts_scores_are_final",
+    """CREATE TRIGGER verdicts_scores_are_final BEFORE UPDATE ON verdicts WHEN old.score IS NOT NULL AND NOT (
+            new.explanation = '' AND new.strengths_json = '[]' AND new.weaknesses_json = '[]' AND new.thinking = ''
+            AND new.raw_reply = '' AND new.detail = ''
+            AND new.verdict_id IS old.verdict_id AND new.app IS old.app AND new.ruler_id IS old.ruler_id
+            AND new.criterion IS old.criterion AND new.item_id IS old.item_id AND new.repeat IS old.repeat
+            AND new.slot_utc IS old.slot_utc AND new.run_id IS old.run_id AND new.score IS old.score
+            AND new.unscored_reason IS old.unscored_reason AND new.finish_reason IS old.finish_reason
+            AND new.prompt_cut IS old.prompt_cut AND new.logprob_score IS old.logprob_score
+            AND new.instrument_id IS old.instrument_id AND new.latency_ms IS old.latency_ms
+            AND new.prompt_tokens IS old.prompt_tokens AND new.completion_tokens IS old.completion_tokens
+            AND new.cost_usd IS old.cost_usd AND new.graded_utc IS old.graded_utc)
+        BEGIN SELECT RAISE(ABORT, 'a scored verdict is final'); END""",
     """CREATE TABLE deletions (
         deletion_id INTEGER PRIMARY KEY, app TEXT NOT NULL, at_utc TEXT NOT NULL, by_whom TEXT NOT NULL,
         n_items INTEGER NOT NULL, note TEXT NOT NULL DEFAULT '') STRICT""",
@@ -227,6 +241,7 @@ _M003 = (
     """CREATE TABLE pulls (
         pull_id INTEGER PRIMARY KEY, app TEXT NOT NULL, kind TEXT NOT NULL CHECK (kind IN ('files', 'command')),
         source TEXT NOT NULL, status TEXT NOT NULL CHECK (status IN ('ok', 'nothing_new', 'failed')),
+        slot_utc TEXT NOT NULL DEFAULT '',
         message TEXT NOT NULL DEFAULT '', n_rows INTEGER NOT NULL DEFAULT 0, n_new INTEGER NOT NULL DEFAULT 0,
         n_rejected INTEGER NOT NULL DEFAULT 0, started_utc TEXT NOT NULL, finished_utc TEXT NOT NULL) STRICT""",
     "CREATE INDEX pulls_by_time ON pulls (app, started_utc)",

@@ -84,6 +84,23 @@ def choose_segment_keys(store: Store, app: str, configured: Sequence[tuple[str, 
     return wanted
 
 
+def widen_segment_keys(connection: sqlite3.Connection, app: str) -> None:
+    """Let the commonest tags join keys that were chosen by default, where answers have got tags; inside a transaction.
+
+    Those in force stay, in their order, so nothing disappears from the page.
+    """
+    current = [(row[0], row[1]) for row in _segment_keys(connection, app)]
+    new = [key for key in _commonest_keys(connection, app) if key not in current]
+    added = new[: max(0, DEFAULT_SEGMENT_KEYS - len(current))]
+    if not added:
+        return
+    connection.executemany(
+        "INSERT INTO segment_keys VALUES (?, ?, ?, ?)",
+        [(app, key, key2, len(current) + place) for place, (key, key2) in enumerate(added)],
+    )
+    _rebuild_all(connection, app)
+
+
 def _segment_keys(connection: sqlite3.Connection, app: str) -> list[sqlite3.Row]:
     rows = connection.execute("SELECT key, key2 FROM segment_keys WHERE app = ? ORDER BY position", (app,))
     return rows.fetchall()

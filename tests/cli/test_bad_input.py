@@ -156,7 +156,7 @@ def test_budget_without_a_price_is_refused() -> None:
         ("tests.cli.graders", "write it as python:package.module:function"),
         ("python:tests.cli.nowhere:by_words", "cannot be imported"),
         ("python:tests.cli.graders:nothing", "cannot be imported"),
-        ("python:tests.cli.graders:Path.cwd", "cannot be imported"),
+        ("python:tests.cli.graders:Path.cwd", "write it as python:package.module:function"),
     ],
 )
 def test_function_that_is_not_there_is_named(function: str, message: str) -> None:

@@ -22,8 +22,8 @@ from evaluator.errors import ConfigError, JudgewatchError, StoreError
 from tests.cli.conftest import invoke, ok
 
 EXECUTABLE = [sys.executable, "-m", "evaluator.cli"]
-WITHOUT_JSON = frozenset({"demo", "dashboard", "run watch"})
-WITHOUT_DB = frozenset({"demo"})
+WITHOUT_JSON = frozenset({"demo", "dashboard", "local fetch", "run watch"})
+WITHOUT_DB = frozenset({"demo", "init", "local fetch"})
 
 
 def commands(group: click.Group = cli, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
@@ -47,9 +47,11 @@ ALL = dict(commands())
 def test_tree_holds_the_commands_of_the_product() -> None:
     """A command that is not in the tree cannot be tested by walking it."""
     assert set(ALL) == {
-        "demo", "import", "run once", "run watch", "check", "dashboard", "history", "segments", "items list",
-        "items show", "export", "anchors list", "rubric list", "rubric show", "event add", "event list", "db info",
-        "db migrate", "db backup", "db rebuild",
+        "demo", "init", "doctor", "recheck", "import", "run once", "run watch", "check", "dashboard",
+        "history", "segments", "items list", "items show", "items delete", "export", "anchors list",
+        "rubric list", "rubric show", "event add", "event list", "db info", "db migrate", "db backup",
+        "db rebuild", "source test", "source list", "local fetch", "anchors pick", "anchors freeze",
+        "anchors check",
     }  # fmt: skip
 
 

@@ -416,7 +416,7 @@ def test_dry_run_says_exactly_what_is_missing() -> None:
     text = ok("run", "once", "--slot", SLOT, "--dry-run", "--app", "new")
     assert "a day, traffic: 10 calls, at a cost that the first answers will tell" in text
     assert "there are no answers yet to tell the cost of a day's traffic from" in text
-    assert "price" not in text
+    assert "not known" not in text
 
 
 def test_configured_spool_folder_that_is_missing_is_told() -> None:

@@ -44,6 +44,7 @@ def anchor_run(place: int, shift: float | None, **changes: Any) -> AnchorRun:
     day = plus_days("2026-11-01", place)
     fields: dict[str, Any] = {
         "run_id": f"run-{place}", "day": day, "slot_utc": f"{day}T06:00:00.000Z", "n": 20, "n_anchors": 20,
+        "not_counted": "",
         "counted": True, "in_baseline": place < 2, "mean": 3.5, "shift": shift,
         "low": None if shift is None else shift - 0.1, "high": None if shift is None else shift + 0.1,
         "evidence": 0.3,

@@ -37,7 +37,7 @@ LUMINANCE = "((e, what) => e && Number(getComputedStyle(e)[what].match(/[0-9]+/)
 # On a deep link the client asks for its server's health and settings below the page's own path first, then at the
 # root: it cannot know whether an app is served from a folder. Both first tries are 404 and harmless. Neither
 # server.baseUrlPath nor another option of Streamlit 1.67 spares them: only window.__streamlit, set by a host page.
-PROBES = re.compile(r"/(segments|answers|runs)/_stcore/(health|host-config)")
+PROBES = re.compile(r"/(apps|segments|answers|runs)/_stcore/(health|host-config)")
 expect.set_options(timeout=PATIENCE_MS)
 Serve = Callable[[Path], str]
 

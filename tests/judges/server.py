@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -17,6 +18,7 @@ class Request:
     path: str
     headers: dict[str, str]
     body: dict[str, Any]
+    raw: bytes = b""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,19 +94,23 @@ def failure(status: int, *, headers: dict[str, str] | None = None, **error: Any)
 
 
 class FakeServer:
-    """Serves one script and keeps what it was asked. Use as an asynchronous context manager."""
+    """Serves one script and keeps what it was asked. Use as an asynchronous context manager.
 
-    def __init__(self, script: Script) -> None:
+    With ``tls`` it speaks HTTPS. It serves as a proxy as well: then paths are whole addresses.
+    """
+
+    def __init__(self, script: Script, *, tls: ssl.SSLContext | None = None) -> None:
         self.script = script
+        self._tls = tls
         self.requests: list[Request] = []
         self._connections: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
         self.base_url = ""
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self._tls)
         port = self._server.sockets[0].getsockname()[1]
-        self.base_url = f"http://127.0.0.1:{port}/v1"
+        self.base_url = f"http{'s' if self._tls else ''}://127.0.0.1:{port}/v1"
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -130,7 +136,7 @@ class FakeServer:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:]) if name}
         raw = await reader.readexactly(int(headers.get("content-length", "0")))
-        request = Request(path=head[0].split(" ")[1], headers=headers, body=json.loads(raw) if raw else {})
+        request = Request(path=head[0].split(" ")[1], headers=headers, body=json.loads(raw) if raw else {}, raw=raw)
         self.requests.append(request)
         step = self.script(request)
         if isinstance(step, Reset):

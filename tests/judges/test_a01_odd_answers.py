@@ -177,7 +177,7 @@ async def test_an_item_without_an_answer_is_not_sent(
 async def test_a_cut_prompt_is_recorded(serve: Serve, make_judge: MakeJudge) -> None:
     """A judge that did not see the whole answer must be told apart."""
     server = await serve(completion())
-    judge: Judge = make_judge(server, max_prompt_chars=1000)
+    judge: Judge = make_judge(server, max_prompt_chars=1000, too_long="cut")
     outcome = await judge.grade(Item(input="q", output="x" * 5000), item_id="i1", gate=FakeGate())
     assert outcome.prompt_cut
     assert len(server.requests[0].body["messages"][1]["content"]) < 3000

@@ -153,7 +153,7 @@ async def test_a02_a_silent_server_costs_a_stated_time(
 def test_a02_the_bound_per_item_is_arithmetic(make_judge: MakeJudge) -> None:
     """Every call at its time-out, every pause at its longest."""
     judge = make_judge("http://127.0.0.1:1/v1", timeout_s=30.0, max_attempts=3, max_wait_s=60.0)
-    assert judge.settings.max_seconds_per_item == 2 + (3 + 5) * 30 + 2 * 61
+    assert judge.settings.max_seconds_per_item == 2 + (3 + 6) * 30 + 2 * 61
 
 
 async def test_a02_the_client_library_retries_nothing(serve: Serve, make_judge: MakeJudge, item: Item) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from evaluator.errors import UsageError
 from evaluator.judges import REGISTRY, open_judge
 from evaluator.judges.base import Judge
 from evaluator.judges.function import FunctionSettings
+from evaluator.judges.local.judge import LocalSettings
 from evaluator.judges.settings import JudgeSettings
 from evaluator.records import Item, StopReason, UnscoredReason
 from tests.judges.conftest import Serve
@@ -26,6 +29,19 @@ FUNCTIONS = {"good": "with_words", "off scale": "off_scale", "silent": "hanging"
 STEPS = {"good": completion('{"score": "4/5"}'), "off scale": completion('{"score": 900}'), "silent": SILENT}
 
 
+@dataclass(frozen=True)
+class _Served:
+    """In place of the process that serves a model: a server that runs already."""
+
+    base_url: str
+
+    def start(self) -> None:
+        """It runs."""
+
+    def stop(self) -> None:
+        """Whoever started it stops it."""
+
+
 @pytest.fixture(params=sorted(REGISTRY))
 def kind(request: pytest.FixtureRequest) -> str:
     """Each registered provider in turn."""
@@ -33,7 +49,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def build(kind: str, serve: Serve) -> Build:
+def build(kind: str, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> Build:
     """Build the provider's judge with a given behaviour behind it."""
 
     async def openai_compatible(behaviour: str) -> Any:
@@ -52,7 +68,14 @@ def build(kind: str, serve: Serve) -> Build:
         target = f"python:tests.judges.graders:{FUNCTIONS[behaviour]}"
         return FunctionSettings(target=target, rubric=RUBRIC, timeout_s=0.1 if behaviour == "silent" else 5.0)
 
-    makers = {"openai-compatible": openai_compatible, "function": function}
+    async def local(behaviour: str) -> Any:
+        settings = await openai_compatible(behaviour)
+        monkeypatch.setattr(
+            "evaluator.judges.local.judge.LocalServer", lambda *_args, **_options: _Served(settings.base_url)
+        )
+        return LocalSettings(judge=settings, gguf=Path("model.gguf"))
+
+    makers = {"openai-compatible": openai_compatible, "function": function, "local": local}
 
     async def make(behaviour: str) -> Judge:
         return open_judge(kind, await makers[kind](behaviour))

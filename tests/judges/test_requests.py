@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from evaluator.errors import ConfigError
-from evaluator.judges.requests import RequestPlan, adjust_plan, first_plan
+from evaluator.judges.requests import RequestPlan, adjust_plan, encode_body, first_plan
 from evaluator.judges.settings import JudgeSettings, Price
 from tests.judges.fakes import RUBRIC
 
@@ -184,3 +185,60 @@ def test_the_ruler_is_what_was_asked() -> None:
         settings(score_field="grade"),
     ]
     assert len({base, *(other.ruler.ruler_id for other in others)}) == 7
+
+
+# ---------------------------------------------------------------- what is asked for beside
+
+
+def test_extra_body_is_sent_as_it_is_and_makes_another_ruler() -> None:
+    """What changes the answers is part of what was asked; no entry, no trace."""
+    own = plan(extra_body={"top_p": 0.5, "nested": {"a": [1]}})
+    body = own.body([{"role": "user", "content": "x"}])
+    assert (body["top_p"], body["nested"]) == (0.5, {"a": [1]})
+    assert own.settings.ruler.parameters["extra_body"] == {"top_p": 0.5, "nested": {"a": [1]}}
+    assert own.instrument("m", None).parameters["top_p"] == 0.5
+    assert "extra_body" not in settings().ruler.parameters
+    assert settings(extra_body={"top_p": 0.5}).ruler.ruler_id != settings().ruler.ruler_id
+
+
+@pytest.mark.parametrize("name", ["model", "messages", "stream"])
+def test_extra_body_cannot_take_the_place_of_what_is_filled_in(name: str) -> None:
+    """Else another model would grade under this one's name."""
+    with pytest.raises(ConfigError, match="extra_body"):
+        settings(extra_body={name: "x"})
+
+
+def test_own_format_takes_the_place_of_ours() -> None:
+    """A schema of one's own, for a prompt of one's own."""
+    own = plan(extra_body={"response_format": {"type": "grammar"}}, output_mode="schema")
+    assert own.body([])["response_format"] == {"type": "grammar"}
+
+
+def test_newer_name_of_the_output_limit_can_be_asked_for_at_once() -> None:
+    """It saves a reasoning judge the refused call, and is another setup."""
+    own = plan(output_limit="max_completion_tokens")
+    assert (own.body([], output_factor=2)["max_completion_tokens"], "max_tokens" in own.body([])) == (1400, False)
+    assert own.settings.ruler.parameters["max_completion_tokens"] == 700
+
+
+def test_body_is_encoded_without_loss() -> None:
+    """Characters are sent as they are, once; the bytes are the body's own."""
+    body = {"messages": [{"role": "user", "content": 'ü "\n\u2028 \U0001f600'}], "temperature": 0.0}
+    encoded = encode_body(body)
+    assert json.loads(encoded) == body
+    assert "ü".encode() in encoded
+
+
+def test_pattern_asks_for_no_schema() -> None:
+    """A reply that a pattern reads is text, whatever keys the prompt may name."""
+    assert plan(prompt_template='{{output}} "score"', score_pattern="(5)").mode == "text"
+    assert plan(prompt_template='{{output}} "score"').mode == "schema"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"score_pattern": "(5)"}, {"score_field": "a.b"}, {"verbatim": True}, {"logprobs": True}, {"temperature": None}],
+)
+def test_what_changes_the_question_or_its_reading_is_another_ruler(change: dict[str, Any]) -> None:
+    """Scores of two ways to ask never share a line."""
+    assert settings(**change).ruler.ruler_id != settings().ruler.ruler_id

@@ -167,3 +167,38 @@ def test_own_anchors_and_rubric_lie_beside_the_configuration(tmp_path: Path) -> 
     assert (rubric.name, rubric.scale_max) == ("mine", 1)
     with pytest.raises(DataFileError, match=r"line 1: expected_score 4 is off the scale"):
         run_settings(configured, rubric, slot=SLOT)
+
+
+def test_local_judge_gets_the_settings_and_its_model_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No key and no address; the file lies beside the configuration. Without the extra that is said."""
+    from evaluator.judges.local.judge import LocalJudge
+
+    (tmp_path / "m.gguf").write_bytes(b"GGUF")
+    local = {"base_url": "local", "gguf": "m.gguf", "api_key_env": "NO_SUCH_KEY", "logprobs": True}
+    monkeypatch.setattr("evaluator.judges.local.process.check_installed", lambda: None)
+    judge, _ = build_judge(config(tmp_path, judge=local))
+    assert isinstance(judge, LocalJudge)
+    assert judge.ruler.parameters["logprobs"] is True
+    with pytest.raises(ConfigError, match="no such file"):
+        build_judge(config(tmp_path, judge={**local, "gguf": "other.gguf"}))
+    monkeypatch.undo()
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    with pytest.raises(ConfigError, match="pip install"):
+        build_judge(config(tmp_path, judge=local))
+
+
+@pytest.mark.parametrize("anchors", ["general", "general.jsonl"])
+def test_rubric_of_another_scale_takes_the_shipped_anchors(tmp_path: Path, anchors: str) -> None:
+    """Without people's scores; a file of one's own has to fit."""
+    (tmp_path / "mine.json").write_text(
+        '{"name": "mine", "question": "?", "scale": {"min": 0, "max": 1}, "levels": ['
+        '{"score": 0, "name": "bad", "description": "b"}, {"score": 1, "name": "good", "description": "g"}]}'
+    )
+    (tmp_path / "general.jsonl").write_text('{"anchor_id": "a", "inputs": "q", "outputs": "x", "expected_score": 4}\n')
+    configured = config(tmp_path, judge={"rubric": "mine.json"}, anchors={"set": anchors})
+    rubric = build_judge(configured)[1]
+    if anchors == "general":
+        assert {anchor.expected_score for anchor in run_settings(configured, rubric, slot=SLOT).anchors} == {None}
+    else:
+        with pytest.raises(DataFileError, match="off the scale"):
+            run_settings(configured, rubric, slot=SLOT)

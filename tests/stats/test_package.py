@@ -7,7 +7,7 @@ import pytest
 
 import evaluator.stats
 
-MODULES = ("correction", "detector", "evidence", "intervals", "monitor", "numeric", "paired", "segments")
+MODULES = ("correction", "detector", "evidence", "intervals", "monitor", "numeric", "paired", "recheck", "segments")
 
 
 def test_no_module_pulls_in_the_slow_libraries():

@@ -68,6 +68,7 @@ def assert_by_index(steps: list[str]) -> None:
         ("count_in_totals", "(app=? AND ruler_id=?)"),
         ("run_outcomes", "verdicts_by_run (run_id=?)"),
         ("run_calls", "attempts_by_run (run_id=?)"),
+        ("anchor_calls", "attempts_by_run (run_id=?)"),
     ],
 )
 def test_query_uses_its_index(store: Store, name: str, index: str) -> None:

@@ -14,7 +14,7 @@ def anchor_scores(store: Store, *, app: str, ruler_id: str, criterion: str) -> l
 
 
 def anchor_runs(store: Store, *, app: str, ruler_id: str) -> list[Row]:
-    """Every run that planned anchors, by slot: run_id, slot_utc, slot_day, status, anchor_set_id, n_anchors."""
+    """Every run that planned anchors, by slot: run_id, slot, status, anchor_set_id, n_anchors, not_counted."""
     return to_rows(queries().anchor_runs(store.connection, app=app, ruler_id=ruler_id))
 
 

@@ -95,6 +95,9 @@ def _answers_where(app: str, ruler_id: str, where: AnswerFilter) -> tuple[str, l
     if where.source is Source.ANCHOR:
         sql.append("JOIN runs r ON r.run_id = v.run_id")
     sql.append(f"WHERE i.app = ? AND i.source = ? AND {day} >= ? AND {day} <= ?")
+    # the score of an answer is the scheduled one: what a recheck or a pick gave it stands aside
+    is_anchor = where.source is Source.ANCHOR
+    sql.append("AND r.purpose NOT IN ('recheck', 'pick')" if is_anchor else "AND v.slot_utc = ''")
     values: list[Any] = [ruler_id, app, str(where.source), where.first_day, where.last_day]
     for key, value in _segment_pairs(where.segment):
         sql.append("AND EXISTS (SELECT 1 FROM item_tags t WHERE t.item_id = i.item_id AND t.key = ? AND t.value = ?)")
@@ -150,7 +153,7 @@ def item(store: Store, item_id: str) -> Row | None:
 
 
 def verdicts_of_item(store: Store, item_id: str, *, most: int = 500) -> list[Row]:
-    """Every verdict on an item, newest first; strengths and weaknesses parsed."""
+    """Every verdict on an item, those of runs that stand aside last, newest first; strengths, weaknesses parsed."""
     rows = to_rows(queries().verdicts_of_item(store.connection, item_id=item_id, most=most))
     for row in rows:
         row["strengths"] = json.loads(row.pop("strengths_json"))
@@ -169,10 +172,15 @@ def load_items(store: Store, item_ids: Iterable[str]) -> dict[str, Item]:
 
 
 def load_to_grade(store: Store, item_ids: Iterable[str]) -> list[tuple[str, Source, Item]]:
-    """The items of these ids in their order, with where they come from; what was deleted meanwhile is left out."""
+    """The items of these ids in their order, with where they come from; what has no texts any more is left out."""
     ids = list(item_ids)
     found = {row["item_id"]: (row["item_id"], Source(row["source"]), _item(row)) for row in _item_rows(store, ids)}
-    return [found[item_id] for item_id in ids if item_id in found]
+    return [found[item_id] for item_id in ids if item_id in found and has_text(found[item_id][2])]
+
+
+def has_text(item: Item) -> bool:
+    """Whether the texts of an item are there: they may have been deleted, or not kept after grading."""
+    return ItemFlag.TEXT_NOT_KEPT not in item.flags
 
 
 def _item_rows(store: Store, item_ids: Iterable[str]) -> Iterator[sqlite3.Row]:

@@ -12,15 +12,15 @@ from evaluator.store.read.base import Row, queries, to_row, to_rows
 _LOOK_BACK_RUNS = 50
 
 
-def runs(store: Store, app: str, *, most: int = 400) -> list[Row]:
+def runs(store: Store, app: str, *, most: int = 400, aside: bool = True) -> list[Row]:
     """The newest runs, each with counts of its plan: n_scored and n_unscored (by source), calls, cost, ``reasons``.
 
     n_not_started = n_anchors + n_traffic - scored - unscored. Counts are those of the run's end: an answer that failed
-    in it and was graded by a later run still counts as unscored here.
+    in it and was graded by a later run still counts as unscored here. Without ``aside``, rechecks and picks are left
+    out: they are no measurement of the app.
     """
-    return [
-        _with_totals(store.connection, row) for row in to_rows(queries().runs(store.connection, app=app, most=most))
-    ]
+    found = queries().runs(store.connection, app=app, aside=int(aside), most=most)
+    return [_with_totals(store.connection, row) for row in to_rows(found)]
 
 
 def _with_totals(connection: sqlite3.Connection, row: Row) -> Row:

@@ -17,8 +17,27 @@ def rulers(store: Store, app: str) -> list[Row]:
 
 
 def newest_ruler(store: Store, app: str) -> Row | None:
-    """The setup of the newest run; None when the app has none."""
-    return max(rulers(store, app), key=lambda row: (row["last_slot_utc"] or "", row["position"]), default=None)
+    """The setup that is shown unless another is chosen; None when the app has none.
+
+    That is the setup of the newest run. One that has graded nothing but anchors yields to imported scores, where there
+    are any: it is there to measure their judge. Of several imported ones the one with most scores is meant.
+    """
+    setups = rulers(store, app)
+    newest = max(setups, key=_newness, default=None)
+    if newest is None or newest["n_scored_traffic"]:
+        return newest
+    imported = [row for row in setups if row["output_mode"] == "imported" and row["n_scored_traffic"]]
+    return max(imported, key=_newness, default=newest)
+
+
+def _newness(row: Row) -> tuple[str, int, int]:
+    is_imported = row["output_mode"] == "imported"
+    # the criteria of one import are equally new; the first of those with most scores stands for them
+    return (
+        row["last_slot_utc"] or "",
+        int(row["n_scored_traffic"]) if is_imported else 0,
+        -int(row["position"]) if is_imported else int(row["position"]),
+    )
 
 
 def events(store: Store, app: str, *, first_day: str = FIRST_DAY, last_day: str = LAST_DAY) -> list[Row]:

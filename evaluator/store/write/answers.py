@@ -10,7 +10,7 @@ import hashlib
 import json
 import secrets
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -18,8 +18,9 @@ from zoneinfo import ZoneInfo
 
 from evaluator.clock import day_of, parse_utc, utc_text
 from evaluator.identity import versioned_item_id
-from evaluator.records import Item
+from evaluator.records import Item, ItemFlag
 from evaluator.store.db import Store
+from evaluator.store.write.completing import Completed, complete_staged, retotal_completed
 
 INSERT_BATCH = 5_000
 _VERSIONS_NAMED = 20
@@ -34,6 +35,14 @@ INSERT_ANCHOR_ITEM = (
     f"INSERT INTO items (app, source, {_ITEM_COLUMNS}) VALUES (?, 'anchor', {_MARKS})"  # noqa: S608 - constants
     " ON CONFLICT (item_id) DO NOTHING"
 )
+# a copy that is kept to be graded again: version 0, which no import counts among the versions of an answer
+INSERT_COPY = (
+    f"INSERT INTO items (app, source, {_ITEM_COLUMNS}) VALUES (?, 'traffic', {_MARKS})"  # noqa: S608 - constants
+    # texts that were kept for grading only are needed again
+    " ON CONFLICT (item_id) DO UPDATE SET input = excluded.input, output = excluded.output,"
+    " reference = excluded.reference, contexts_json = excluded.contexts_json, flags = excluded.flags"
+    " WHERE items.deleted_utc IS NULL AND items.output = ''"
+)
 _STAGING = (
     "DROP TABLE IF EXISTS temp.staged",
     "DROP TABLE IF EXISTS temp.staged_tags",
@@ -45,7 +54,8 @@ _STAGING = (
 @dataclass(frozen=True, kw_only=True)
 class ImportCounts:
     """What an import did: ``n_new`` answers added, ``n_known`` were there already, ``n_versions`` of the new ones
-    came under a known id with another text. The days and ``n_without_time`` are those of the new answers."""
+    came under a known id with another text, ``n_completed`` of the known ones had come with a score and got the facts
+    of the traffic. The days and ``n_without_time`` are those of the new answers."""
 
     n_new: int
     n_known: int
@@ -54,6 +64,7 @@ class ImportCounts:
     first_day: str | None
     last_day: str | None
     n_without_time: int
+    n_completed: int = 0
 
 
 def import_answers(
@@ -65,8 +76,12 @@ def import_answers(
     file_sha256: str,
     n_rejected: int,
     now: datetime,
+    segment_keys: Sequence[tuple[str, str]] | None = None,
 ) -> ImportCounts:
     """Add answers; all of them or, on any error, none. Answers that are there already are left alone, tags included.
+
+    But for those that are known from a stored score only: they get texts, time and tags of the row, and keep their id
+    and their scores; the totals of the days they leave and enter are built anew.
 
     Args:
         store: A writable store.
@@ -76,27 +91,67 @@ def import_answers(
         file_sha256: Hash of the file, for the record.
         n_rejected: Lines that were refused before, for the record.
         now: Wall clock.
+        segment_keys: The configured ones; None lets the tags of completed answers join those that were chosen.
 
     Raises:
         StoreError: the database cannot be written; nothing is stored.
     """
-    connection = store.connection
-    for statement in _STAGING:
-        connection.execute(statement)
-    _stage(connection, answers, store.zone)
-    import_id = secrets.token_hex(16)
-    with store.transaction():
-        counts = _merge_staged(connection, app, import_id)
-        connection.execute(
-            "INSERT INTO imports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                import_id, app, path, file_sha256, counts.n_new + counts.n_known + n_rejected, counts.n_new,
-                counts.n_known, counts.n_versions, n_rejected, utc_text(now),
-            ),
-        )  # fmt: skip
-    connection.execute("DROP TABLE temp.staged")
-    connection.execute("DROP TABLE temp.staged_tags")
+    stage_answers(store, answers)
+    with store.transaction() as connection:
+        completed = complete_staged(connection, app)
+        counts = take_staged(
+            connection,
+            app=app,
+            path=path,
+            file_sha256=file_sha256,
+            n_rejected=n_rejected,
+            now=now,
+            completed=completed,
+        )
+        if completed.n_completed:
+            retotal_completed(connection, app, widen=segment_keys is None)
+    drop_staged(store)
     return counts
+
+
+def stage_answers(store: Store, answers: Iterable[tuple[str, Item]]) -> None:
+    """Put answers into the temporary database, numbered from 1 in the order in which they come."""
+    for statement in _STAGING:
+        store.connection.execute(statement)
+    _stage(store.connection, answers, store.zone)
+
+
+def take_staged(
+    connection: sqlite3.Connection,
+    *,
+    app: str,
+    path: str,
+    file_sha256: str,
+    n_rejected: int,
+    now: datetime,
+    completed: Completed | None = None,
+) -> ImportCounts:
+    """Move the staged answers over and note the import, in the caller's transaction.
+
+    ``completed`` is what ``complete_staged`` has taken out of them before.
+    """
+    import_id = secrets.token_hex(16)
+    counts = _merge_staged(connection, app, import_id, completed or Completed())
+    connection.execute(
+        "INSERT INTO imports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            import_id, app, path, file_sha256, counts.n_new + counts.n_known + n_rejected, counts.n_new,
+            counts.n_known, counts.n_versions, n_rejected, utc_text(now),
+        ),
+    )  # fmt: skip
+    return counts
+
+
+def drop_staged(store: Store) -> None:
+    """Empty the temporary database."""
+    store.connection.execute("DROP TABLE IF EXISTS temp.staged")
+    store.connection.execute("DROP TABLE IF EXISTS temp.staged_tags")
+    store.connection.execute("DROP TABLE IF EXISTS temp.completed")
 
 
 def sample_key(item_id: str) -> float:
@@ -168,8 +223,9 @@ def _answered_day(answered_utc: str | None, zone: ZoneInfo, known: dict[str, str
 # ---------------------------------------------------------------- moving over
 
 
-def _merge_staged(connection: sqlite3.Connection, app: str, import_id: str) -> ImportCounts:
+def _merge_staged(connection: sqlite3.Connection, app: str, import_id: str, completed: Completed) -> ImportCounts:
     n_staged = connection.execute("SELECT count(*) FROM temp.staged").fetchone()[0]
+    connection.execute(_DROP_DELETED)
     version_ids = _separate_versions(connection, app)
     n_new = connection.execute(
         f"INSERT INTO items (app, source, import_id, {_ITEM_COLUMNS})"  # noqa: S608 - constants
@@ -189,25 +245,32 @@ def _merge_staged(connection: sqlite3.Connection, app: str, import_id: str) -> I
     ).fetchone()
     return ImportCounts(
         n_new=n_new,
-        n_known=n_staged - n_new,
+        n_known=n_staged - n_new + completed.n_rows,
         n_versions=len(version_ids),
         version_ids=tuple(version_ids[:_VERSIONS_NAMED]),
         first_day=first_day,
         last_day=last_day,
         n_without_time=n_without_time,
+        n_completed=completed.n_completed,
     )
 
 
 def _give_missing_times(connection: sqlite3.Connection) -> None:
     """Let an answer that came without a time have the one of a later import; a time that is there is never changed."""
     connection.execute(
-        """UPDATE items SET answered_utc = s.answered_utc, answered_day = s.answered_day, flags = s.flags
+        f"""UPDATE items SET answered_utc = s.answered_utc, answered_day = s.answered_day,
+           flags = ltrim(replace(',' || s.flags, ',{ItemFlag.FROM_SCORES}', ''), ',')
            FROM (SELECT item_id, answered_utc, answered_day, flags, min(row) FROM temp.staged
                  WHERE answered_utc IS NOT NULL GROUP BY item_id) AS s
-           WHERE s.item_id = items.item_id AND items.answered_utc IS NULL"""
+           WHERE s.item_id = items.item_id AND items.answered_utc IS NULL"""  # noqa: S608 - constants
     )
 
 
+# what a person had deleted is known, and stays as it is, whatever text comes under its id
+_DROP_DELETED = """
+DELETE FROM temp.staged WHERE item_id IN (
+    SELECT s.item_id FROM temp.staged s CROSS JOIN items i ON i.item_id = s.item_id WHERE i.deleted_utc IS NOT NULL)
+"""
 # CROSS JOIN keeps the order: from the staged rows to the items of their ids, never through all items
 _KEEP_NEW_ONLY = """
 DELETE FROM temp.staged WHERE row NOT IN (
@@ -250,7 +313,8 @@ def _separate_versions(connection: sqlite3.Connection, app: str) -> list[str]:
 
 def _versions_of(connection: sqlite3.Connection, app: str, external_id: str) -> dict[str, int]:
     rows = connection.execute(
-        "SELECT content_id, version FROM items WHERE app = ? AND external_id = ? AND source = 'traffic'",
+        "SELECT content_id, version FROM items WHERE app = ? AND external_id = ? AND source = 'traffic'"
+        " AND version > 0",
         (app, external_id),
     )
     return {row[0]: row[1] for row in rows}

@@ -87,36 +87,59 @@ def reopen_run(store: Store, run_id: str) -> None:
 
 
 def finish_run(
-    store: Store, run_id: str, *, status: str, stop_reason: StopReason | None, message: str, now: datetime
+    store: Store,
+    run_id: str,
+    *,
+    status: str,
+    stop_reason: StopReason | None,
+    message: str,
+    now: datetime,
+    not_counted: str = "",
 ) -> None:
-    """Close a run and bring the rollup up to date, in one transaction: no page sees one without the other."""
+    """Close a run and bring the rollup up to date, in one transaction: no page sees one without the other.
+
+    ``not_counted`` says why its anchors are no measurement although it came to its end.
+    """
     with store.transaction() as connection:
         connection.execute(
-            "UPDATE runs SET status = ?, stop_reason = ?, message = ?, finished_utc = ? WHERE run_id = ?",
-            (status, stop_reason, message, utc_text(now), run_id),
+            "UPDATE runs SET status = ?, stop_reason = ?, message = ?, finished_utc = ?, not_counted = ?"
+            " WHERE run_id = ?",
+            (status, stop_reason, message, utc_text(now), not_counted, run_id),
         )
         _settle(connection, run_id)
 
 
 def close_abandoned_run(
-    store: Store, run_id: str, *, status: str, stop_reason: StopReason | None, message: str, now: datetime
+    store: Store,
+    run_id: str,
+    *,
+    status: str,
+    stop_reason: StopReason | None,
+    message: str,
+    now: datetime,
+    not_counted: str = "",
 ) -> None:
     """Close a run that was cut off for good, as "closed" or "failed"; a cause and an end noted before are kept."""
     with store.transaction() as connection:
         connection.execute(
             "UPDATE runs SET status = ?, stop_reason = coalesce(stop_reason, ?), message = ?,"
-            " finished_utc = coalesce(finished_utc, ?) WHERE run_id = ?",
-            (status, stop_reason, message, utc_text(now), run_id),
+            " finished_utc = coalesce(finished_utc, ?), not_counted = ? WHERE run_id = ?",
+            (status, stop_reason, message, utc_text(now), not_counted, run_id),
         )
         _settle(connection, run_id)
 
 
-def _settle(connection: sqlite3.Connection, run_id: str) -> None:
-    """Keep what came of a run with it, and rebuild the days it touched."""
+def keep_totals(connection: sqlite3.Connection, run_id: str) -> None:
+    """Keep what came of a run with it, in the caller's transaction."""
     totals = count_run(connection, run_id)
     totals["reasons_json"] = dump(totals.pop("reasons"))
     columns = ", ".join(f"{name} = :{name}" for name in totals)
     connection.execute(f"UPDATE runs SET {columns} WHERE run_id = :run_id", {**totals, "run_id": run_id})  # noqa: S608
+
+
+def _settle(connection: sqlite3.Connection, run_id: str) -> None:
+    """Keep what came of a run with it, and rebuild the days it touched."""
+    keep_totals(connection, run_id)
     app, slot_day = connection.execute("SELECT app, slot_day FROM runs WHERE run_id = ?", (run_id,)).fetchone()
     rollup.mark_stale(connection, app, Source.ANCHOR, [slot_day])
     rollup.rebuild_stale(connection, app)

@@ -56,26 +56,29 @@ def _save_anchor(connection: sqlite3.Connection, app: str, set_id: str, anchor: 
 
 def register_ruler(store: Store, *, app: str, ruler: Ruler, now: datetime) -> bool:
     """Store a ruler and give it the app's next number. Returns True when the app had not used it before."""
-    rubric = ruler.rubric
     with store.transaction() as connection:
-        connection.execute(
-            "INSERT OR IGNORE INTO rubrics VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                rubric.rubric_id, rubric.name, rubric.criterion, rubric.scale_min, rubric.scale_max,
-                len(rubric.levels), dump(rubric.as_dict()), utc_text(now),
-            ),
-        )  # fmt: skip
-        connection.execute(
-            "INSERT OR IGNORE INTO rulers VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                ruler.ruler_id, ruler.model_asked, rubric.rubric_id, ruler.prompt_template,
-                dump(dict(ruler.parameters)), ruler.output_mode, utc_text(now),
-            ),
-        )  # fmt: skip
-        if connection.execute(
-            "SELECT 1 FROM app_rulers WHERE app = ? AND ruler_id = ?", (app, ruler.ruler_id)
-        ).fetchone():
-            return False
-        position = connection.execute("SELECT count(*) + 1 FROM app_rulers WHERE app = ?", (app,)).fetchone()[0]
-        connection.execute("INSERT INTO app_rulers VALUES (?, ?, ?)", (app, ruler.ruler_id, position))
+        return put_ruler(connection, app=app, ruler=ruler, now=now)
+
+
+def put_ruler(connection: sqlite3.Connection, *, app: str, ruler: Ruler, now: datetime) -> bool:
+    """``register_ruler`` in the caller's transaction."""
+    rubric = ruler.rubric
+    connection.execute(
+        "INSERT OR IGNORE INTO rubrics VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            rubric.rubric_id, rubric.name, rubric.criterion, rubric.scale_min, rubric.scale_max,
+            len(rubric.levels), dump(rubric.as_dict()), utc_text(now),
+        ),
+    )  # fmt: skip
+    connection.execute(
+        "INSERT OR IGNORE INTO rulers VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            ruler.ruler_id, ruler.model_asked, rubric.rubric_id, ruler.prompt_template,
+            dump(dict(ruler.parameters)), ruler.output_mode, utc_text(now),
+        ),
+    )  # fmt: skip
+    if connection.execute("SELECT 1 FROM app_rulers WHERE app = ? AND ruler_id = ?", (app, ruler.ruler_id)).fetchone():
+        return False
+    position = connection.execute("SELECT count(*) + 1 FROM app_rulers WHERE app = ?", (app,)).fetchone()[0]
+    connection.execute("INSERT INTO app_rulers VALUES (?, ?, ?)", (app, ruler.ruler_id, position))
     return True

@@ -2,6 +2,7 @@
 
 -- name: verdicts(app, first_day, last_day)
 -- Every verdict with its run, its judge setup and what answered. The day is that of the answer, for anchors of the run.
+-- What a recheck or a pick gave stands aside: mixed with the others it would enter means.
 SELECT v.item_id, i.source, i.external_id, n.anchor_id,
     CASE WHEN i.source = 'anchor' THEN r.slot_day ELSE i.answered_day END AS day, i.answered_utc,
     r.slot_utc, r.run_id, r.status AS run_status, a.position AS setup, v.ruler_id, u.model_asked, b.name AS rubric,
@@ -18,15 +19,15 @@ JOIN app_rulers a ON a.app = v.app AND a.ruler_id = v.ruler_id
 LEFT JOIN instruments t ON t.instrument_id = v.instrument_id
 LEFT JOIN planned_items p ON p.run_id = v.run_id AND p.item_id = v.item_id
 LEFT JOIN anchors n ON n.anchor_set_id = r.anchor_set_id AND n.item_id = v.item_id
-WHERE v.app = :app
+WHERE v.app = :app AND r.purpose NOT IN ('recheck', 'pick')
     AND (CASE WHEN i.source = 'anchor' THEN r.slot_day ELSE coalesce(i.answered_day, :first_day) END) >= :first_day
     AND (CASE WHEN i.source = 'anchor' THEN r.slot_day ELSE coalesce(i.answered_day, :first_day) END) <= :last_day
 ORDER BY v.verdict_id;
 
 -- name: items(app, first_day, last_day)
--- Every answer and anchor with its texts; what has no day is in every period.
+-- Every answer and anchor with its texts; what has no day is in every period. Copies for a recheck are left out.
 SELECT item_id, source, external_id, version, answered_utc, answered_day AS day, conversation_id, user_id,
     answer_model AS model, input, output, reference, contexts_json AS contexts, flags, content_id
 FROM items
-WHERE app = :app AND coalesce(answered_day, :first_day) >= :first_day AND coalesce(answered_day, :first_day) <= :last_day
+WHERE app = :app AND version > 0 AND coalesce(answered_day, :first_day) >= :first_day AND coalesce(answered_day, :first_day) <= :last_day
 ORDER BY source, answered_day, sample_key, item_id;

@@ -11,7 +11,7 @@ ORDER BY v.slot_utc, v.item_id;
 
 -- name: anchor_runs(app, ruler_id)
 -- Every run that planned anchors, in the order of the slots.
-SELECT run_id, slot_utc, slot_day, status, anchor_set_id, n_anchors FROM runs
+SELECT run_id, slot_utc, slot_day, status, anchor_set_id, n_anchors, not_counted FROM runs
 WHERE app = :app AND ruler_id = :ruler_id AND n_anchors > 0 ORDER BY slot_utc;
 
 -- name: anchors_of_set(anchor_set_id)

@@ -3,14 +3,16 @@
 -- name: item(item_id)^
 -- One item with its text.
 SELECT item_id, app, source, external_id, version, input, output, reference, contexts_json, conversation_id, user_id,
-    answered_utc, answered_day, answer_model, flags
+    answered_utc, answered_day, answer_model, flags, deleted_utc
 FROM items WHERE item_id = :item_id;
 
 -- name: items_by_id_start(app, start, end)
--- Items whose id begins with some characters, or whose id in the user's own system is these; newest versions first.
+-- Items whose id begins with some characters, or whose id in the user's own system is these; newest versions first. A
+-- copy for a recheck (version 0) stands in for an answer that is not here otherwise.
 -- Each way has an index of its own; joined by OR neither would be used.
 SELECT f.item_id, f.external_id FROM (
-    SELECT item_id, external_id, version FROM items WHERE app = :app AND external_id = :start
+    SELECT item_id, external_id, version FROM items WHERE app = :app AND external_id = :start AND (version > 0
+        OR NOT EXISTS (SELECT 1 FROM items o WHERE o.app = :app AND o.external_id = :start AND o.version > 0))
     UNION
     SELECT item_id, external_id, version FROM (
         SELECT item_id, external_id, version, app FROM items WHERE item_id >= :start AND item_id < :end
@@ -36,13 +38,14 @@ SELECT a.anchor_id, a.expected_score, a.why FROM anchors a JOIN anchor_sets s ON
 WHERE a.item_id = :item_id ORDER BY s.loaded_utc DESC LIMIT 1;
 
 -- name: verdicts_of_item(item_id, most)
--- Every verdict on an item, newest first.
-SELECT v.verdict_id, v.ruler_id, v.criterion, v.slot_utc, v.run_id, r.slot_day, v.score, v.unscored_reason, v.explanation,
+-- Every verdict on an item, newest first; those of runs that stand aside come after the others.
+SELECT v.verdict_id, v.ruler_id, v.criterion, v.slot_utc, v.run_id, r.slot_day, r.purpose, v.score, v.unscored_reason, v.explanation,
     v.strengths_json, v.weaknesses_json, v.thinking, v.raw_reply, v.detail, v.finish_reason, v.prompt_cut,
     v.prompt_tokens, v.completion_tokens, v.cost_usd, v.latency_ms, v.graded_utc, n.resolved_model, n.fingerprint,
     n.output_mode
 FROM verdicts v JOIN runs r ON r.run_id = v.run_id LEFT JOIN instruments n ON n.instrument_id = v.instrument_id
-WHERE v.item_id = :item_id ORDER BY r.slot_utc DESC LIMIT :most;
+WHERE v.item_id = :item_id
+ORDER BY CASE WHEN r.purpose IN ('recheck', 'pick') THEN 1 ELSE 0 END, r.slot_utc DESC LIMIT :most;
 
 -- name: attempts_of_item(item_id, most)
 -- Every call made for an item, newest first; found by way of the runs, which are few.

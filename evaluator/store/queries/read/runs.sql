@@ -1,13 +1,14 @@
 -- Runs: what they planned, how far they came, what answered.
 
--- name: runs(app, most)
--- The newest runs with what came of them; the totals of one that is under way are not kept yet.
+-- name: runs(app, aside, most)
+-- The newest runs with what came of them, those that stand aside if wanted (1); the totals of one that is under way are
+-- not kept yet.
 SELECT r.run_id, r.ruler_id, a.position AS setup, r.slot_utc, r.slot_day, r.kind, r.purpose, r.status, r.stop_reason, r.message,
     r.not_counted,
     r.started_utc, r.finished_utc, r.n_anchors, r.n_traffic, r.n_scored_anchor, r.n_scored_traffic, r.n_unscored_anchor,
     r.n_unscored_traffic, r.n_calls, r.cost_usd, r.prompt_tokens, r.completion_tokens, r.reasons_json
 FROM runs r JOIN app_rulers a ON a.app = r.app AND a.ruler_id = r.ruler_id
-WHERE r.app = :app
+WHERE r.app = :app AND (:aside = 1 OR r.purpose NOT IN ('recheck', 'pick'))
 ORDER BY r.slot_utc DESC, r.started_utc DESC
 LIMIT :most;
 

@@ -29,7 +29,7 @@ FROM runs r JOIN verdicts v ON v.app = r.app AND v.ruler_id = r.ruler_id AND v.r
 JOIN items i ON i.item_id = v.item_id
 JOIN planned_items p ON p.run_id = v.run_id AND p.item_id = v.item_id
 WHERE r.app = :app AND r.ruler_id = :ruler_id AND r.slot_day >= :oldest_day AND v.slot_utc = ''
-    AND i.answered_day >= :oldest_day
+    AND i.answered_day >= :oldest_day AND i.deleted_utc IS NULL
 ORDER BY i.sample_key;
 
 -- name: times_planned(app, ruler_id, item_id)^

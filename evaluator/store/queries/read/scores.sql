@@ -45,10 +45,11 @@ SELECT answered_day, run_id, n_answers, n_planned FROM sampled_days
 WHERE app = :app AND ruler_id = :ruler_id ORDER BY answered_day;
 
 -- name: unscored_reasons(app, ruler_id, source, first_day, last_day)
--- Why verdicts have no score, per day.
+-- Why verdicts have no score, per day; runs that stand aside are left out.
 SELECT CASE WHEN i.source = 'anchor' THEN r.slot_day ELSE i.answered_day END AS day, v.unscored_reason, count(*) AS n
 FROM verdicts v JOIN items i ON i.item_id = v.item_id JOIN runs r ON r.run_id = v.run_id
 WHERE v.app = :app AND v.ruler_id = :ruler_id AND i.source = :source AND v.score IS NULL
+    AND r.purpose NOT IN ('recheck', 'pick')
     AND (CASE WHEN i.source = 'anchor' THEN r.slot_day ELSE i.answered_day END) >= :first_day
     AND (CASE WHEN i.source = 'anchor' THEN r.slot_day ELSE i.answered_day END) <= :last_day
 GROUP BY 1, 2 ORDER BY 1, 2;

@@ -16,7 +16,9 @@ SELECT a.position, r.ruler_id, r.model_asked, r.output_mode, r.parameters_json, 
     (SELECT max(slot_utc) FROM runs x WHERE x.app = a.app AND x.ruler_id = a.ruler_id
         AND x.purpose IN ('scheduled', 'imported')) AS last_slot_utc,
     (SELECT count(*) FROM runs x WHERE x.app = a.app AND x.ruler_id = a.ruler_id
-        AND x.purpose IN ('scheduled', 'imported')) AS n_runs
+        AND x.purpose IN ('scheduled', 'imported')) AS n_runs,
+    (SELECT coalesce(sum(x.n_scored_traffic), 0) FROM runs x WHERE x.app = a.app AND x.ruler_id = a.ruler_id
+        AND x.purpose IN ('scheduled', 'imported')) AS n_scored_traffic
 FROM app_rulers a JOIN rulers r ON r.ruler_id = a.ruler_id JOIN rubrics b ON b.rubric_id = r.rubric_id
 WHERE a.app = :app
 ORDER BY a.position;
@@ -27,14 +29,18 @@ SELECT event_id, at_utc, day, kind, ruler_id, run_id, text, detail_json, by_whom
 FROM events WHERE app = :app AND day >= :first_day AND day <= :last_day ORDER BY at_utc, event_id;
 
 -- name: counts(app)^
--- How much there is. Answers come in by imports only; verdicts are counted in the totals of their runs.
+-- How much there is. Answers come in by imports only (copies for a recheck have version 0); verdicts are counted in
+-- the totals of their runs. Runs that stand aside are left out.
 SELECT (SELECT coalesce(sum(n_new), 0) FROM imports WHERE app = :app) AS n_answers,
-    (SELECT count(*) FROM items WHERE app = :app AND source = 'traffic' AND answered_day IS NULL) AS n_without_time,
-    (SELECT count(*) FROM runs WHERE app = :app) AS n_runs,
-    (SELECT coalesce(sum(n_scored_anchor + n_scored_traffic), 0) FROM runs WHERE app = :app AND status <> 'running')
+    (SELECT count(*) FROM items WHERE app = :app AND source = 'traffic' AND answered_day IS NULL
+        AND version > 0) AS n_without_time,
+    (SELECT count(*) FROM runs WHERE app = :app AND purpose NOT IN ('recheck', 'pick')) AS n_runs,
+    (SELECT coalesce(sum(n_scored_anchor + n_scored_traffic), 0) FROM runs
+     WHERE app = :app AND status <> 'running' AND purpose NOT IN ('recheck', 'pick'))
         + (SELECT count(v.score) FROM runs r JOIN verdicts v ON v.run_id = r.run_id
-           WHERE r.app = :app AND r.status = 'running') AS n_scored,
-    (SELECT count(*) FROM verdicts v JOIN app_rulers a ON a.app = v.app AND a.ruler_id = v.ruler_id
-     WHERE v.app = :app AND v.score IS NULL) AS n_unscored,
+           WHERE r.app = :app AND r.status = 'running' AND r.purpose NOT IN ('recheck', 'pick')) AS n_scored,
+    (SELECT count(*) FROM app_rulers a JOIN verdicts v ON v.app = a.app AND v.ruler_id = a.ruler_id AND v.score IS NULL
+     JOIN runs r ON r.run_id = v.run_id AND r.purpose NOT IN ('recheck', 'pick')
+     WHERE a.app = :app) AS n_unscored,
     (SELECT min(answered_day) FROM items WHERE app = :app AND source = 'traffic') AS first_day,
     (SELECT max(answered_day) FROM items WHERE app = :app AND source = 'traffic') AS last_day;

@@ -10,5 +10,5 @@ WITH graded AS (
     CROSS JOIN items i ON i.app = r.app AND i.source = 'anchor'
     CROSS JOIN verdicts v ON v.app = r.app AND v.ruler_id = r.ruler_id AND v.criterion = b.criterion
         AND v.item_id = i.item_id AND v.repeat = 0 AND v.slot_utc = r.slot_utc
-    WHERE r.app = :app AND r.slot_day = :day
+    WHERE r.app = :app AND r.slot_day = :day AND r.purpose NOT IN ('recheck', 'pick')
 )
