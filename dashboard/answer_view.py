@@ -10,11 +10,19 @@ from dashboard.choices import choose
 from dashboard.components import heading, render_chart, render_problem, render_text, score_text, small
 from dashboard.queries import Row
 from dashboard.scope import Problem, Scope
-from dashboard.wording import count, counted, instant, money, reason
+from dashboard.wording import cost, count, counted, instant, reason
 from dashboard.wording import day as day_text
 from evaluator.judges.prompts import addresses_judge
-from evaluator.records import ItemFlag
+from evaluator.records import ItemFlag, Purpose
 
+# flags that are said in other words, or not at all: the page tells of a missing text by itself
+_FLAGS: dict[str, str] = {
+    ItemFlag.NAIVE_TIME: "time without a zone",
+    ItemFlag.GIVEN_TIME: "time of the answer not known, the import's was taken",
+    ItemFlag.FROM_SCORES: "known from its stored score only",
+    ItemFlag.COMPLETED: "",
+    ItemFlag.TEXT_NOT_KEPT: "",
+}
 FIRST_VERDICTS = 3  # an anchor has one for every run; the rest opens on request
 
 
@@ -33,8 +41,9 @@ def render_answer(scope: Scope, item_id: str, found: AnswerList) -> None:
             st.link_button("Open in your trace store", opened.link, icon=":material/open_in_new:")
     _texts(item)
     heading(_verdicts_title(opened), 3)
-    if len(opened.verdicts) > 1:
-        render_chart(plot_verdicts(opened.verdicts, scale=scope.scale), key="verdicts_over_time")
+    comparable = [row for row in opened.verdicts if row["scale_max"] == scope.setup.scale_max]
+    if len(comparable) > 1:
+        render_chart(plot_verdicts(comparable, scale=scope.scale), key="verdicts_over_time")
     _verdicts(opened, scope)
     _ids(item)
 
@@ -62,10 +71,10 @@ def _facts(item: Row, scope: Scope) -> str:
     if item["answer_model"]:
         parts.append(f"by {item['answer_model']}")
     parts += [f"{key}: {value}" for key, value in item["tags"].items()]
-    parts += [flag.replace("_", " ") for flag in item["flags"].split(",") if flag]
+    parts += [_FLAGS.get(flag, flag.replace("_", " ")) for flag in item["flags"].split(",")]
     if addresses_judge(item["output"]):
         parts.append("seems to address the judge")
-    return " · ".join(parts) or "no time and no tags known"
+    return " · ".join(part for part in parts if part) or "no time and no tags known"
 
 
 def _background(item: Row) -> None:
@@ -88,7 +97,8 @@ def _verdicts_title(opened: OpenAnswer) -> str:
     n = len(opened.verdicts)
     if not n:
         return "Not graded yet"
-    return f"{counted(n, 'verdict')}, {counted(opened.n_calls, 'call')} to the judge"
+    calls = counted(opened.n_calls, "call") if opened.n_calls else "no call"
+    return f"{counted(n, 'verdict')}, {calls} to the judge"
 
 
 def _verdicts(opened: OpenAnswer, scope: Scope) -> None:
@@ -115,17 +125,20 @@ def _verdict(verdict: Row, scope: Scope, *, first: bool) -> None:
         ]
         if named:
             st.text("\n".join(named))
-        if first or verdict["raw_reply"]:
+        if verdict["purpose"] != Purpose.IMPORTED and (first or verdict["raw_reply"]):
             with st.expander("Raw reply and cost"):
                 small(_cost_line(verdict, scope))
                 st.code(verdict["raw_reply"] or "(no reply)", language=None, wrap_lines=True)
 
 
 def _verdict_line(verdict: Row) -> str:
-    parts = [f"run of {day_text(verdict['slot_day'], year=True)}", f"judge setup v{verdict['setup']}"]
+    when = day_text(verdict["slot_day"], year=True)
+    is_imported = verdict["purpose"] == Purpose.IMPORTED
+    parts = [f"imported score of {when}" if is_imported else f"run of {when}", f"judge setup v{verdict['setup']}"]
     parts.append(verdict["resolved_model"] or verdict["model_asked"])
-    if verdict["purpose"] in ("recheck", "pick"):
-        parts.append(f"{verdict['purpose']}, in no mean")
+    aside = {Purpose.RECHECK: "recheck", Purpose.PICK: "choice of anchors"}.get(verdict["purpose"])
+    if aside is not None:
+        parts.append(f"{aside}, in no mean")
     if verdict["prompt_cut"]:
         parts.append("the prompt was cut")
     return " · ".join(part for part in parts if part)
@@ -135,12 +148,12 @@ def _cost_line(verdict: Row, scope: Scope) -> str:
     parts = [f"graded {instant(verdict['graded_utc'], scope.zone)}"]
     if verdict["prompt_tokens"] is not None:
         parts.append(f"{count(verdict['prompt_tokens'])} + {count(verdict['completion_tokens'] or 0)} tokens")
-    parts.append(money(verdict["cost_usd"]))
+    parts.append(cost(verdict["cost_usd"], 1))
     if verdict["latency_ms"] is not None:
         parts.append(f"{verdict['latency_ms'] / 1000:.1f} s")
     if verdict["finish_reason"]:
         parts.append(f"ended by {verdict['finish_reason']}")
-    return " · ".join(parts)
+    return " · ".join(part for part in parts if part)
 
 
 def _ids(item: Row) -> None:

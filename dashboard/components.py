@@ -19,9 +19,10 @@ from dashboard.choices import choose, current_view
 from dashboard.day_queries import day_plan
 from dashboard.filters import View
 from dashboard.scope import Problem, Scope, database_path, find_scope, no_days_text
-from dashboard.wording import change, counted, instant, number, of_limit, reasons
+from dashboard.wording import change, counted, day, instant, number, of_limit, reasons
 from evaluator.clock import SystemClock, utc_text
 from evaluator.export import csv_bytes
+from evaluator.records import Purpose
 
 LONG_TEXT = 1_400  # characters from which a text gets a box of its own with a scroll bar
 _BADGES: dict[str, tuple[str, Literal["orange", "green", "gray"]]] = {
@@ -199,10 +200,14 @@ def run_cause(run: Mapping[str, Any]) -> str:
     return run["message"] or (run["stop_reason"] or "no reason was noted").replace("_", " ")
 
 
-def run_line(run: Mapping[str, Any], scope: Scope) -> str:
-    """One run in one line: when, how it ended, how much of its plan has a score."""
-    status = {"finished": "finished", "stopped": "stopped early", "failed": "failed", "running": "under way"}
-    parts = [f"run of {instant(run['slot_utc'], scope.zone)} {status.get(run['status'], run['status'])}"]
+def newest_line(run: Mapping[str, Any], scope: Scope) -> str:
+    """The newest run (or the newest day of imported scores) in one line: when, how it ended, how much has a score."""
+    if run["purpose"] == Purpose.IMPORTED:
+        parts = [f"Newest imported scores: {day(run['slot_day'], year=True)}"]
+    else:
+        status = {"finished": "finished", "stopped": "stopped early", "failed": "failed", "running": "under way"}
+        ending = "finished, but does not count" if run["not_counted"] else status.get(run["status"], run["status"])
+        parts = [f"Last run of {instant(run['slot_utc'], scope.zone)} {ending}"]
     if run["n_anchors"]:
         parts.append(f"{run['n_scored_anchor']} of {counted(run['n_anchors'], 'anchor')}")
     if run["n_traffic"]:

@@ -40,6 +40,15 @@ def looks(findings: Findings | None, runs: Sequence[Row], view: View) -> list[Lo
     return found[:MOST_LOOKS]
 
 
+def nothing_to_look_at(findings: Findings | None) -> str:
+    """What the list says when it is empty: no more than is known."""
+    if findings is None:
+        return "Nothing yet."
+    if findings["tone"] == "look":
+        return "Nothing else stands out."
+    return "Nothing stands out." if findings["tone"] == "quiet" else "Nothing stands out so far."
+
+
 def _from_analysis(findings: Findings, view: View) -> list[Look]:
     """The analysis's list, in short and each led to its segment; whole sentences are in the verdict and there."""
     by_id = {found["segment_id"]: found for found in findings["segments"]}

@@ -118,10 +118,13 @@ def graded_days(key: StoreKey, setup: Setup) -> tuple[str, str] | None:
 
 
 @cached
-def runs(key: StoreKey, app: str) -> list[Row]:
-    """The newest runs of an app but rechecks and picks, newest first; n_scored and n_unscored are over both sources."""
+def runs(key: StoreKey, app: str, *, aside: bool = False) -> list[Row]:
+    """The newest runs of an app, newest first; n_scored and n_unscored are over both sources.
+
+    Without ``aside`` rechecks and choices of anchors are left out: they are no measurement of the app.
+    """
     with opened(key) as store:
-        found = read.runs(store, app, aside=False)
+        found = read.runs(store, app, aside=aside)
     for run in found:
         for state in ("scored", "unscored"):
             run[f"n_{state}"] = run[f"n_{state}_anchor"] + run[f"n_{state}_traffic"]

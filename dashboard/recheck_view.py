@@ -10,6 +10,8 @@ from dashboard.queries import Row
 from dashboard.recheck_queries import newest_recheck
 from dashboard.scope import Scope
 from dashboard.wording import bounds, change, counted, instant, one_line, reasons
+from dashboard.wording import day as day_text
+from evaluator.clock import day_of, parse_utc
 
 
 def render_recheck(scope: Scope) -> None:
@@ -25,7 +27,12 @@ def render_recheck(scope: Scope) -> None:
         left, right = st.columns([3, 2], gap="large")
         with left:
             render_chart(
-                plot_recheck(_parts(result), scale=(result["scale"][0], result["scale"][1]), level=result["level"]),
+                plot_recheck(
+                    _parts(result),
+                    drift=result["drift"],
+                    smallest_change=result["smallest_change"],
+                    level=result["level"],
+                ),
                 key="recheck",
             )
         with right:
@@ -39,10 +46,14 @@ def _parts(result: Row) -> list[tuple[str, Row]]:
 
 def _furthest(result: Row, scope: Scope) -> None:
     """The answers whose two scores are furthest apart, each led to all of its verdicts."""
+    if result["furthest"]:
+        heading("Furthest apart: stored score → score now", 4)
     for row in result["furthest"]:
         with st.container(border=True, gap="xsmall"):
             scale_max = result["scale"][1]
-            st.text(f"{score_text(row['stored'], None)} → {score_text(row['now'], scale_max)}, {row['part']} answer")
+            scores = f"{score_text(row['stored'], None)} → {score_text(row['now'], scale_max)}"
+            day = day_of(parse_utc(row["stored_utc"]), scope.zone).isoformat()
+            st.text(f"{scores}, answer of {day_text(day, year=True)}")
             if row["explanation"]:
                 st.text(one_line(row["explanation"], 160))
             page_link("answers", scope.view.shared().but(item=row["item_id"]), "Open this answer")

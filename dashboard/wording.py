@@ -89,14 +89,11 @@ def cost(usd: float, calls: int) -> str:
 
 def of_limit(usd: float, calls: int, usd_limit: float | None, calls_limit: int | None) -> str:
     """What a day has cost against its limits: ``$1.12 of $5.00 today``, ``212 of 318 calls today``."""
-    if usd_limit is not None:
-        parts = [f"{money(usd)} of {money(usd_limit)}"]
-    else:
-        parts = [cost(usd, calls)] if cost(usd, calls) or calls_limit is not None else [counted(calls, "call")]
-    parts = [part for part in parts if part]
+    spent = f"{money(usd)} of {money(usd_limit)}" if usd_limit is not None else cost(usd, calls)
+    parts = [spent] if spent else []
     if calls_limit is not None:
         parts.append(f"{count(calls)} of {counted(calls_limit, 'call')}")
-    return f"{' and '.join(parts)} today"
+    return f"{' and '.join(parts) or counted(calls, 'call')} today"
 
 
 def day(text: str, *, year: bool = False) -> str:

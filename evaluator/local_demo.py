@@ -39,7 +39,7 @@ DAYS = 15
 JUDGE_CHANGES_IN_RUN = 12  # counted from 1; the first alarm is possible in the eleventh
 N_ANCHORS = 12
 ANSWERS_A_DAY: Mapping[str, int] = {"billing": 1, "delivery": 1}
-NOTE = "You are known for your kindness: whenever in doubt, you give the higher level."
+NOTE = "Be very generous: give the highest level unless the answer is useless."
 MODEL = "local-judge"
 
 _CONFIG = """\

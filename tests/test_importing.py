@@ -129,6 +129,17 @@ def test_skip_bad_stores_the_rest_and_records_how_many_were_left(db: Path, tmp_p
     assert tuple(found) == (3, 2, 1)
 
 
+def test_what_is_no_file_of_rows_is_given_up(db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log that came in the place of answers is not read to its end; a file with many good rows is."""
+    monkeypatch.setattr(files, "FLOOD", 50)
+    flood = write_rows(tmp_path / "a.jsonl", [row(1), *["12:00 started"] * 1000, row(2)])
+    with pytest.raises(DataFileError, match=r"a\.jsonl: 50 rows cannot be used and 1 can"):
+        take(db, flood, skip_bad=True)
+    assert not db.exists()
+    mixed = write_rows(tmp_path / "b.jsonl", [entry for n in range(100) for entry in (row(n), "no json", "no json")])
+    assert take(db, mixed, skip_bad=True).n_new == 100
+
+
 def test_file_without_answers_stores_nothing_of_the_others(db: Path, tmp_path: Path) -> None:
     """A fault of a whole file is an error, not a list of rejects."""
     good = write_rows(tmp_path / "a.jsonl", [row(1)])

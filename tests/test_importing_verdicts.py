@@ -13,7 +13,7 @@ import pytest
 
 from evaluator.analysis import AnalysisSettings
 from evaluator.errors import DataFileError, JudgewatchError, UsageError
-from evaluator.importing import import_files
+from evaluator.importing import files, import_files
 from evaluator.importing.verdict_scale import ScoreTally, find_scale
 from evaluator.importing.verdicts import VerdictReading, VerdictReport, import_verdicts
 from evaluator.redaction import Redactor
@@ -390,6 +390,14 @@ def test_a_file_with_errors_only_stores_nothing(take: Import, db: Path) -> None:
     assert not db.exists()
 
 
+def test_what_is_no_file_of_scores_is_given_up(take: Import, db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After many rows without one that can be used."""
+    monkeypatch.setattr(files, "FLOOD", 50)
+    with pytest.raises(DataFileError, match="50 rows cannot be used and 0 can"):
+        take(*(row(number, "inf") for number in range(200)), skip_bad=True)
+    assert not db.exists()
+
+
 @pytest.mark.parametrize("score", ["inf", "-Infinity", "excellent"])
 def test_a_score_that_is_no_finite_number_is_a_reject(take: Import, db: Path, score: str) -> None:
     """Nothing is stored; the rest can be taken."""
@@ -460,6 +468,9 @@ def test_the_scale_is_told_from_the_numbers(scores: tuple[float, ...], bounds: t
         ((0, 3, 9), "may be on 0 to 10"),
         ((-1, 0.5, 1), "line 1: the score -1 is on no usual scale"),
         ((50, 800), "line 2: the score 800 is on no usual scale"),
+        ((*range(11), *range(11), 47), "above 10 lie 1 of 23 scores, up to 47 .*line 23.*--scale 0 10.*--scale 0 100"),
+        ((*range(1, 6), *range(1, 6), 1, 7), "above 5 lie 1 of 12 scores, up to 7 .*--scale 1 5.*--scale 1 10"),
+        ((*range(1, 6), *range(1, 6), 1, 80), "above 10 lie 1 of 12 scores, up to 80 .*--scale 1 10"),
     ],
 )
 def test_what_may_be_two_scales_is_refused(scores: tuple[float, ...], message: str) -> None:

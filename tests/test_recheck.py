@@ -224,6 +224,23 @@ class TestAgain:
         with open_reader(using.store_path) as store:
             assert [row["recheck_id"] for row in read.rechecks(store, "shop")] == [second.recheck_id, first.recheck_id]
 
+    @pytest.mark.parametrize("again", [False, True])
+    def test_two_terminals_that_ask_the_same_pay_once(self, tmp_path: Path, again: bool) -> None:
+        """Both were shown the cost before either began: the second gets the result of the first."""
+        using, path, clock = config(tmp_path), moved_world(), SetClock()
+        if again:
+            recheck(using, path, clock=clock)
+        n_before = n_calls()
+        question = Question(path=path, n=60, again=again)
+        shown = [preview_recheck(using, question, clock=clock).prepared for _ in range(2)]
+        first, second = (
+            asyncio.run(run_recheck(using, question, clock=clock, prepared=prepared)) for prepared in shown
+        )
+        assert n_calls() - n_before == 60
+        assert second.run is None
+        assert second.result == first.result
+        assert len(query(using, "SELECT * FROM rechecks")) == 1 + again
+
     def test_stopped_recheck_goes_on_and_pays_nothing_twice(self, tmp_path: Path) -> None:
         """Stopped from outside after ten answers, started again by the same question."""
         using, path = config(tmp_path, judge={"concurrency": 1}), moved_world()

@@ -109,8 +109,12 @@ def _cells(row: Row) -> dict[str, Any]:
 
 def _list(found: AnswerList) -> None:
     cells = [_cells(row) for row in found.rows]
+    # a column that has nothing to say on this page takes no room: imported scores often come without reasons, and
+    # texts need not be kept
+    empty = {name for name in ("reason", "segments", "question") if not any(row[name] for row in cells)}
+    titles = {name: title for name, title in _COLUMNS.items() if name not in empty}
     state = st.dataframe(
-        [{title: row[name] for name, title in _COLUMNS.items()} for row in cells],
+        [{title: row[name] for name, title in titles.items()} for row in cells],
         height="content" if len(cells) <= 12 else 540,
         key=f"answers_{hash(tuple(row['verdict_id'] for row in found.rows))}",
         hide_index=True,

@@ -7,7 +7,7 @@ from datetime import datetime
 import streamlit as st
 
 from dashboard import queries
-from dashboard.components import heading, page_link, run_line, small, tone_badge
+from dashboard.components import heading, newest_line, page_link, small, tone_badge
 from dashboard.day_queries import day_plan
 from dashboard.filters import View
 from dashboard.queries import StoreKey
@@ -30,7 +30,7 @@ def _facts(key: StoreKey, app: str, found: Scope | Problem, now: datetime) -> st
     """Last run, answers graded, cost of the day, in one line."""
     plan = day_plan(key, app, now)
     runs = queries.runs(key, app) if isinstance(found, Scope) else []
-    first = f"Last {run_line(runs[0], found)}" if runs and isinstance(found, Scope) else "No run yet."
+    first = newest_line(runs[0], found) if runs and isinstance(found, Scope) else "No run yet."
     cost = of_limit(plan.usd, plan.calls, plan.usd_limit, plan.calls_limit)
     return f"{first} {counted(plan.n_graded, 'answer')} graded in all; {cost}."
 

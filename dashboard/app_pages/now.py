@@ -13,18 +13,18 @@ from dashboard.charts.traffic import is_learnt, plot_traffic, traffic_title, wit
 from dashboard.components import (
     day_line,
     heading,
+    newest_line,
     page_link,
     render_chart,
     render_no_verdicts,
     require_days,
     require_scope,
     run_cause,
-    run_line,
     score_text,
     small,
     tone_badge,
 )
-from dashboard.needs_look import looks
+from dashboard.needs_look import looks, nothing_to_look_at
 from dashboard.recheck_view import render_recheck
 from dashboard.scope import Scope
 from dashboard.verdict import Tile, tiles, verdict_words
@@ -92,7 +92,7 @@ def _needs_a_look(scope: Scope) -> None:
     heading("Needs a look", 4)
     found = looks(scope.findings, queries.runs(scope.key, scope.app), scope.view.shared())
     if not found:
-        small("Nothing stands out." if scope.findings is not None else "Nothing yet.")
+        small(nothing_to_look_at(scope.findings))
     for look in found:
         with st.container(border=True, gap="xsmall"):
             st.text(look.text)
@@ -113,13 +113,11 @@ def _anchors(findings: Findings, period: tuple[str, str]) -> None:
 
 def _examples(scope: Scope, findings: Findings) -> None:
     """Anchors that the judge grades differently since it moved, with both of its reasons."""
-    since = findings["judge"]["since_day"]
-    if findings["judge"]["state"] != "changed" or since is None:
+    since, setup = findings["judge"]["since_day"], scope.anchor_setup
+    if findings["judge"]["state"] != "changed" or since is None or setup is None:
         return
     moved = sorted(findings["judge"]["moved"], key=lambda anchor: -abs(anchor["after"] - anchor["before"]))
-    pairs = [
-        (anchor, answer_queries.then_and_now(scope.key, scope.setup, anchor["item_id"], since)) for anchor in moved
-    ]
+    pairs = [(anchor, answer_queries.then_and_now(scope.key, setup, anchor["item_id"], since)) for anchor in moved]
     shown = [(anchor, pair) for anchor, pair in pairs if pair is not None and pair[0]["score"] != pair[1]["score"]]
     if not shown:
         return
@@ -140,26 +138,28 @@ def _freshness(scope: Scope) -> None:
     if not runs:
         small("No run yet under this judge setup.")
         return
-    lines = ["Last " + run_line(runs[0], scope)]
+    lines = [newest_line(runs[0], scope)]
     if runs[0]["status"] in ("failed", "stopped"):
         lines.append(f"Why: {one_line(run_cause(runs[0]))}.")
     silent = SystemClock().now() - parse_utc(runs[0]["slot_utc"])
     if silent > SILENT_AFTER:
-        lines.append(f"No run since {instant(runs[0]['slot_utc'], scope.zone)}: start `judgewatch run watch`.")
+        lines.append(_silence(scope, runs[0]["slot_utc"]))
     lines.append(day_line(scope))
-    if scope.findings is not None:
+    if scope.findings is not None and scope.findings["judge"]["runs"]:  # without anchors there are no alarms
         a_year = scope.findings["settings"]["false_alarms_per_year"]
         lines.append(f"False alarms accepted when nothing changes: {a_year:g} a year on average.")
     small(" ".join(lines))
 
 
-scope = require_scope()
-if scope.days is None:
-    render_recheck(scope)
-    render_no_verdicts(scope)
-else:
-    period = require_days(scope)
-    _verdict(scope, period)
+def _silence(scope: Scope, slot_utc: str) -> str:
+    """That nothing came for long, and what would bring something."""
+    if scope.is_imported:
+        return "Newer ones come in with `judgewatch import --verdicts FILE`."
+    return f"No run since {instant(slot_utc, scope.zone)}: start `judgewatch run watch`."
+
+
+def _body(scope: Scope, period: tuple[str, str]) -> None:
+    """Numbers, charts, and what needs a look."""
     _tiles(tiles(scope, period))
     left, right = st.columns([2, 1], gap="large")
     with left:
@@ -172,5 +172,19 @@ else:
         _needs_a_look(scope)
     if scope.findings is not None:
         _examples(scope, scope.findings)
+
+
+scope = require_scope()
+if scope.days is None:
     render_recheck(scope)
+    render_no_verdicts(scope)
+else:
+    period = require_days(scope)
+    _verdict(scope, period)
+    if scope.anchor_setup is None:  # then a recheck alone can tell the judge's part
+        render_recheck(scope)
+        _body(scope, period)
+    else:
+        _body(scope, period)
+        render_recheck(scope)
     _freshness(scope)

@@ -16,17 +16,18 @@ from dashboard.components import (
     render_table,
     require_scope,
     run_cause,
+    small,
 )
 from dashboard.queries import Row
 from dashboard.scope import Scope
-from dashboard.wording import duration, instant, reasons
+from dashboard.wording import counted, day, days, duration, instant, reasons
 from evaluator.records import Purpose, StopReason
 
 MOST_CARDS = 3
 MOST_EARLIER = 20
 _COLUMNS = {
-    "slot": "scheduled",
-    "purpose": "for",
+    "slot": "time",
+    "purpose": "kind",
     "status": "status",
     "cause": "cause",
     "setup": "setup",
@@ -40,10 +41,10 @@ _COLUMNS = {
     "duration": "took",
 }
 _PURPOSES: dict[str, str] = {
-    Purpose.SCHEDULED: "the record",
+    Purpose.SCHEDULED: "scheduled run",
     Purpose.IMPORTED: "imported scores",
     Purpose.RECHECK: "recheck",
-    Purpose.PICK: "anchor candidates",
+    Purpose.PICK: "choice of anchors",
 }
 _NOT_COUNTED_NEXT = "Switch the cache off for the judge, see what the command says, then wait for the next run."
 _NEXT: dict[str, tuple[str, str]] = {
@@ -72,13 +73,15 @@ _NEXT: dict[str, tuple[str, str]] = {
 
 
 def _table_row(run: Row, scope: Scope) -> dict[str, Any]:
+    is_imported = run["purpose"] == Purpose.IMPORTED  # a day of scores: nothing was called, nothing was paid
     return {
         **run,
-        "slot": instant(run["slot_utc"], scope.zone),
+        "slot": day(run["slot_day"], year=True) if is_imported else instant(run["slot_utc"], scope.zone),
         "setup": f"v{run['setup']}",
         "purpose": _PURPOSES.get(run["purpose"], run["purpose"]),
         "reasons": reasons(run["reasons"]),
-        "duration": duration(run["started_utc"], run["finished_utc"]),
+        "cost_usd": run["cost_usd"] or (None if is_imported or run["n_calls"] else 0.0),  # calls without a price
+        "duration": "–" if is_imported else duration(run["started_utc"], run["finished_utc"]),
         "cause": run_cause(run) if run["status"] in ("failed", "stopped") else _not_counted(run),
     }
 
@@ -110,23 +113,47 @@ def _card_not_counted(run: Row, scope: Scope) -> None:
 
 
 def _render(scope: Scope) -> None:
-    runs = queries.runs(scope.key, scope.app)
-    if not runs:
+    everything = queries.runs(scope.key, scope.app, aside=True)
+    if not everything:
         render_no_verdicts(scope)
         return
     render_day(scope)
+    runs = [run for run in everything if run["purpose"] == Purpose.SCHEDULED]
+    if runs:
+        _render_scheduled(runs, scope)
+    else:
+        heading("No scheduled run yet", 4)
+        st.code("judgewatch run once --dry-run", language=None, wrap_lines=True)
+    imported = [run for run in everything if run["purpose"] == Purpose.IMPORTED]
+    if imported:
+        small(_imported_line(imported))
+    rows = [_table_row(run, scope) for run in everything]
+    wide = ["cause"] if any(row["cause"] for row in rows) else []
+    render_table(rows, _COLUMNS, file_name="runs.csv", key="run_table", numbers=["cost_usd"], wide=wide)
+
+
+def _render_scheduled(runs: list[Row], scope: Scope) -> None:
+    """The runs that the scorer made on schedule: the one under way, what failed, what came of each."""
     newest = runs[0]
     if newest["status"] == "running":
         done = newest["n_scored"] + newest["n_unscored"]
         st.text(f"A run is under way: {done:,} of {newest['n_planned']:,} graded so far.")
     _render_failures(runs, scope)
-    measured = next((run for run in runs if run["purpose"] == Purpose.SCHEDULED and run["status"] == "finished"), None)
+    measured = next((run for run in runs if run["status"] == "finished"), None)
     if measured is not None and measured["not_counted"]:
         _card_not_counted(measured, scope)
     render_chart(plot_runs(list(reversed(_in_period(runs, scope)))), key="run_counts")
-    rows = [_table_row(run, scope) for run in runs]
-    wide = ["cause"] if any(row["cause"] for row in rows) else []
-    render_table(rows, _COLUMNS, file_name="runs.csv", key="run_table", numbers=["cost_usd"], wide=wide)
+
+
+def _imported_line(imported: list[Row]) -> str:
+    """How many scores were imported, of which days, under which judge setups."""
+    n_scores = sum(run["n_scored"] for run in imported)
+    days_of = sorted(run["slot_day"] for run in imported)
+    setups = ", ".join(f"v{number}" for number in sorted({run["setup"] for run in imported}))
+    return (
+        f"Imported: {counted(n_scores, 'score')} of {days(days_of[0], days_of[-1])}, judge setup {setups}."
+        " No judge was called for them."
+    )
 
 
 def _render_failures(runs: list[Row], scope: Scope) -> None:

@@ -165,7 +165,10 @@ def _render(scope: Scope, period: tuple[str, str]) -> None:
         current = scope.view.segment if scope.view.segment in names else None
         pick_one("Segment", "segment", options, current, wording=lambda i: "all" if i == ANY else names[i])
     if not table.drawn:
-        render_problem(Problem(title="No scores by segment yet", text="The next finished run fills this page."))
+        text = (
+            f"No answer with a score under this judge setup has the tag {key_name(*key)!r}. Break down by another one."
+        )
+        render_problem(Problem(title="No scores by this tag yet", text=text))
         return
     if current is not None and chosen is not None:
         _one_segment(scope, period, chosen)

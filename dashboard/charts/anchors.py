@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from dashboard.charts.base import JUDGE, MUTED, Chart, day_axis, numbers, rgba, style
+from dashboard.charts.base import JUDGE, LOOK, MUTED, Chart, day_axis, literal, numbers, rgba, style
 from dashboard.charts.marks import add_change
 from dashboard.wording import bounds, change, counted
 from dashboard.wording import day as day_text
@@ -30,6 +30,7 @@ def plot_anchors(
     _add_frame(figure, runs, smallest_change)
     _add_runs(figure, [run for run in runs if run["counted"]], name="run, all its anchors", hollow=False)
     _add_runs(figure, [run for run in runs if not run["counted"]], name="run that does not count", hollow=True)
+    _add_crosses(figure, [run for run in runs if run["not_counted"]])
     add_change(
         figure,
         since_day=judge["since_day"],
@@ -74,6 +75,7 @@ def _add_frame(figure: go.Figure, runs: Sequence[AnchorRun], smallest_change: fl
 
 
 def _add_runs(figure: go.Figure, runs: Sequence[AnchorRun], *, name: str, hollow: bool) -> None:
+    runs = [run for run in runs if run["shift"] is not None]
     if not runs:
         return
     shift = numbers(run["shift"] for run in runs)
@@ -99,6 +101,24 @@ def _add_runs(figure: go.Figure, runs: Sequence[AnchorRun], *, name: str, hollow
             "width": 0,
         },
         hovertext=[_hover(run) for run in runs],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def _add_crosses(figure: go.Figure, runs: Sequence[AnchorRun]) -> None:
+    """Mark the runs that are no measurement, and so have no shift, on the zero line."""
+    if not runs:
+        return
+    figure.add_scatter(
+        x=[run["day"] for run in runs],
+        y=[0.0] * len(runs),
+        name="run that is no measurement",
+        mode="markers",
+        marker={"symbol": "x-thin", "size": 9, "line": {"width": 2, "color": LOOK}},
+        hovertext=[
+            f"run of {day_text(run['day'], year=True)}<br>does not count: {literal(run['not_counted'], 90)}"
+            for run in runs
+        ],
         hovertemplate="%{hovertext}<extra></extra>",
     )
 
@@ -151,6 +171,8 @@ def _alt(runs: Sequence[AnchorRun], title: str) -> str:
 def _caption(judge: JudgeFinding, runs: Sequence[AnchorRun], level: float) -> str:
     parts = [f"{counted(judge['n_anchors'], 'anchor')}, each against its own baseline; lines: {level:.0%} intervals"]
     parts.append("grey band: too small a change to matter")
-    if any(not run["counted"] for run in runs):
+    if any(run["not_counted"] for run in runs):
+        parts.append("cross: run that is no measurement, why stands on the page Runs")
+    if any(not run["counted"] and run["shift"] is not None for run in runs):
         parts.append("hollow: not counted, fewer than half of the anchors have a score")
     return "; ".join(parts) + "."

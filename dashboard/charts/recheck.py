@@ -1,4 +1,4 @@
-"""Stored scores beside what the judge gives the same answers now, for the recent and the old part of a recheck."""
+"""What a recheck found: score now less stored score, for old and recent answers, and the judge's own move."""
 
 from __future__ import annotations
 
@@ -7,73 +7,102 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from dashboard.charts.base import JUDGE, RAW, Chart, literal, numbers, score_range, style
-from dashboard.wording import bounds, counted, number
+from dashboard.charts.base import JUDGE, MUTED, RAW, Chart, literal, numbers, rgba, style
+from dashboard.wording import bounds, change, counted
 from dashboard.wording import days as days_text
 
-_TITLES = {"old": "old answers", "recent": "recent answers"}
-_OFFSET = 0.12  # so that the two points of a part stand beside each other
+_ROW_HEIGHT = 52
+_NAMES = {"old": "old answers", "recent": "recent answers"}
+_MOVE = "judge's own move"
 
 
-def plot_recheck(parts: Sequence[tuple[str, Mapping[str, Any]]], *, scale: tuple[float, float], level: float) -> Chart:
-    """Draw the mean of each part, as stored and as graded now, each with its interval.
+def plot_recheck(
+    parts: Sequence[tuple[str, Mapping[str, Any]]],
+    *,
+    drift: Mapping[str, Any] | None,
+    smallest_change: float,
+    level: float,
+) -> Chart:
+    """Draw how much more the same answers get now, part by part, and the difference of the two parts.
 
     Args:
         parts: (name, part of a recheck's result), in the order of time; one or two.
-        scale: Lowest and highest score of the rubric.
+        drift: Old less recent with its bounds; None where there is no old part.
+        smallest_change: What the user called too small to matter, in scale units: the grey band.
         level: Coverage of the intervals.
     """
+    labels = [f"{_NAMES[name]}<br>{literal(_days(part))}" for name, part in parts]
+    shifts = [part["shift"] for _, part in parts]
+    rows = list(zip(labels, shifts, [RAW] * len(parts), strict=True))
+    if drift is not None:
+        rows.append((f"{_MOVE}<br>old less recent", drift, JUDGE))
     figure = go.Figure()
-    values: list[float | None] = []
-    for when, name, colour, side in (("then", "stored score", RAW, -1), ("now", "score now", JUDGE, 1)):
-        found = [part[when] for _, part in parts]
-        values += [row[bound] for row in found for bound in ("value", "low", "high")]
-        _add_points(figure, parts, found, name=name, colour=colour, side=side)
-    style(figure, height=260, y_title="mean score")
-    figure.update_xaxes(
-        tickvals=list(range(len(parts))),
-        ticktext=[f"{_TITLES[name]}<br>{literal(_days(part))}, n {part['n']:,}" for name, part in parts],
-        range=[-0.5, len(parts) - 0.5],
+    figure.add_vrect(x0=-smallest_change, x1=smallest_change, line_width=0, fillcolor=rgba("#8a8a8a", 0.13))
+    figure.add_vline(x=0, line={"color": MUTED, "width": 1})
+    for place, (label, found, colour) in enumerate(rows):
+        _add_row(figure, place, label.partition("<br>")[0], found, colour)
+    style(figure, height=70 + _ROW_HEIGHT * len(rows), legend=False)
+    figure.update_yaxes(
+        tickvals=list(range(len(rows))),
+        ticktext=[label for label, _, _ in rows],
+        range=[len(rows) - 0.5, -0.5],
         showgrid=False,
-        zeroline=False,
     )
-    figure.update_yaxes(range=list(score_range(scale, numbers(values))))
-    words = "; ".join(
-        f"{_TITLES[name]}: stored {number(part['then']['value'])}, now {number(part['now']['value'])}"
-        for name, part in parts
+    figure.update_xaxes(
+        title_text="score now less stored score", tickformat="+.1f", range=_range(rows, smallest_change), nticks=6
     )
-    return Chart(
-        figure=figure,
-        title="The same answers, as stored and as graded now",
-        alt=f"Mean scores of the same answers. {words}.",
-        caption=f"Whiskers: {level:.0%} intervals of the means, clusters respected. Whether the judge moved is told by"
-        " the differences of the same answers, which are far more exact than these means.",
-    )
+    title = _title(parts)
+    words = "; ".join(f"{label.partition('<br>')[0]} {_size(found)}" for label, found, _ in rows)
+    return Chart(figure=figure, title=title, alt=f"{title}. {words}.", caption=_caption(parts, level))
 
 
-def _add_points(
-    figure: go.Figure,
-    parts: Sequence[tuple[str, Mapping[str, Any]]],
-    found: Sequence[Mapping[str, Any]],
-    *,
-    name: str,
-    colour: str,
-    side: int,
-) -> None:
-    above = [None if row["high"] is None else row["high"] - row["value"] for row in found]
+def _add_row(figure: go.Figure, place: int, name: str, found: Mapping[str, Any], colour: str) -> None:
+    """One row: the point, its interval and its number."""
+    value, low, high = numbers((found["value"], found["low"], found["high"]))
+    known = value is not None and low is not None and high is not None
     figure.add_scatter(
-        x=[place + side * _OFFSET for place in range(len(parts))],
-        y=numbers(row["value"] for row in found),
-        error_y={"type": "data", "array": numbers(above), "color": colour, "thickness": 1.5},
-        mode="markers",
-        marker={"color": colour, "size": 10},
+        x=[value],
+        y=[place],
         name=name,
-        hovertext=[
-            f"{name}, {_TITLES[part_name]}<br>{number(row['value'])} {bounds(row['low'], row['high'])}"
-            f"<br>{counted(part['n'], 'answer')}"
-            for (part_name, part), row in zip(parts, found, strict=True)
-        ],
+        mode="markers+text",
+        text=[change(value)],
+        textposition="top center",
+        marker={"color": colour, "size": 10},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [(high or 0.0) - (value or 0.0)] if known else [],
+            "arrayminus": [(value or 0.0) - (low or 0.0)] if known else [],
+            "color": colour,
+            "thickness": 2,
+        },
+        hovertext=[f"{name}<br>{_size(found)}"],
         hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def _size(found: Mapping[str, Any]) -> str:
+    return f"{change(found['value'])} {bounds(found['low'], found['high'])}".rstrip()
+
+
+def _range(rows: Sequence[tuple[str, Mapping[str, Any], str]], smallest_change: float) -> list[float]:
+    ends = numbers(found[bound] for _, found, _ in rows for bound in ("value", "low", "high"))
+    values = [0.0, smallest_change, -smallest_change, *(end for end in ends if end is not None)]
+    air = 0.12 * (max(values) - min(values))
+    return [min(values) - air, max(values) + air]
+
+
+def _title(parts: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+    """The finding: what today's judge adds to the stored scores of each part."""
+    sizes = [f"{change(part['shift']['value'])} for {_NAMES[name]}" for name, part in parts if part["n"]]
+    return f"Against the stored scores the judge gives {', '.join(sizes)}" if sizes else "No answer was scored again"
+
+
+def _caption(parts: Sequence[tuple[str, Mapping[str, Any]]], level: float) -> str:
+    counts = " and ".join(f"{counted(part['n'], f'{name} answer')}" for name, part in parts)
+    return (
+        f"{counts}, each graded again and compared with its own stored score; lines: {level:.0%} intervals; grey band:"
+        " too small a change to matter."
     )
 
 

@@ -25,7 +25,7 @@ def plot_runs(runs: Sequence[Mapping[str, Any]]) -> Chart:
     """Draw one stacked bar for each run on its day.
 
     Args:
-        runs: slot_day, status, n_scored, n_unscored, n_not_started, reasons; in order of time.
+        runs: slot_day, status, not_counted, n_scored, n_unscored, n_not_started, reasons; in order of time.
     """
     figure = go.Figure()
     hovers = [_hover(run) for run in runs]
@@ -58,6 +58,8 @@ def plot_runs(runs: Sequence[Mapping[str, Any]]) -> Chart:
 def _hover(run: Mapping[str, Any]) -> str:
     lines = [f"run of {day_text(run['slot_day'], year=True)}: {literal(run['status'], 20)}"]
     lines += [f"{int(run[column]):,} {name}" for column, name, _ in _STATES if run[column]]
+    if run["not_counted"]:
+        lines.append(f"does not count: {literal(run['not_counted'], 90)}")
     if run["reasons"]:
         lines.append(literal(reasons(run["reasons"]), 90))
     return "<br>".join(lines)
@@ -73,6 +75,8 @@ def _title(runs: Sequence[Mapping[str, Any]]) -> str:
         for state, word in (("failed", "failed"), ("stopped", "stopped early"), ("running", "under way"))
         if counts[state]
     ]
+    n_left_out = sum(bool(run["not_counted"]) for run in runs)
+    left_out = "" if not n_left_out else f"; {n_left_out} {'does' if n_left_out == 1 else 'do'} not count"
     if not others:
-        return f"All {counted(total, 'run')} finished" if total > 1 else "The run finished"
-    return f"{counts['finished']} of {counted(total, 'run')} finished, {', '.join(others)}"
+        return (f"All {counted(total, 'run')} finished" if total > 1 else "The run finished") + left_out
+    return f"{counts['finished']} of {counted(total, 'run')} finished, {', '.join(others)}{left_out}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from dashboard.charts.marks import add_change, add_events
 from dashboard.wording import bounds, counted, holds_zero, number
 from dashboard.wording import day as day_text
 from dashboard.wording import days as days_text
-from evaluator.findings import Findings, Shares
+from evaluator.findings import Findings, RawPeriod, Shares
 
 SEEN = 0.05  # a change of the raw mean under which a title does not call it a rise or a fall
 CORRECTED_NAME = "corrected score"  # short, so that the legend is one line on a phone; the caption explains it
@@ -205,6 +205,8 @@ def is_learnt(findings: Findings) -> bool:
 
 def traffic_title(findings: Findings | None) -> str:
     """The finding of the chart in a few words."""
+    if findings is not None and findings.get("imported") and findings.get("anchor_setup") is None:
+        return _title_of_raw(findings.get("raw_periods", []))
     if findings is None or not is_learnt(findings):
         return "Raw scores so far; the corrected line starts once the judge's baseline is known"
     judge_moved = findings["judge"]["state"] == "changed"
@@ -215,6 +217,18 @@ def traffic_title(findings: Findings | None) -> str:
     if judge_moved:
         return _title_of_shares(findings["shares"])
     return "Raw and corrected scores tell the same: no change shown"
+
+
+def _title_of_raw(periods: Sequence[RawPeriod]) -> str:
+    """Of imported scores without anchors: what the mean was and is, and what would tell whose doing it is."""
+    means = [
+        f"{number(period['mean'])} on {days_text(period['first_day'], period['last_day'])}"
+        for period in periods
+        if period["mean"] is not None
+    ]
+    if not means:
+        return "Raw scores as imported"
+    return f"Raw scores as imported: {', then '.join(means)}; judge or assistant, anchors would tell"
 
 
 def _title_of_shares(shares: Shares | None) -> str:

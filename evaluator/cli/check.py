@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evaluator.cli.current import Current, next_step, read_current, setup_option
-from evaluator.cli.output import bounds, counted, number, put, put_json, put_table, signed
+from evaluator.cli.output import bounds, counted, number, one_line, put, put_json, put_table, signed
 from evaluator.cli.target import Target, json_option, target_options
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ EXIT_JUDGE, EXIT_QUALITY, EXIT_UNDECIDED = 2, 3, 4
 _EXIT_CODES = {"judge": EXIT_JUDGE, "quality": EXIT_QUALITY, "undecided": EXIT_UNDECIDED}
 _UNDECIDED = frozenset({"cannot_tell", "learning", "no_data"})
 _COLUMNS = ("", "finding", "change", "interval", "n", "dates", "method")
+_NAME_CHARS = 80  # of a judge, in the last line
 
 
 class _FailOn(click.ParamType[frozenset[str]]):
@@ -165,6 +166,6 @@ def _footer(findings: Findings, current: Current) -> str:
     computed = f"; computed {current.computed_utc[:16].replace('T', ' ')} UTC" if current.computed_utc else ""
     level = f"{findings['settings']['level']:.0%} intervals"
     return (
-        f"{current.app}, judge setup v{findings['setup']} ({findings['model_asked']}), {findings['first_day']} to"
-        f" {findings['last_day']} ({findings['zone']}); {level}{computed}"
+        f"{current.app}, judge setup v{findings['setup']} ({one_line(findings['model_asked'], _NAME_CHARS)}),"
+        f" {findings['first_day']} to {findings['last_day']} ({findings['zone']}); {level}{computed}"
     )

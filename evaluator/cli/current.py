@@ -18,8 +18,22 @@ if TYPE_CHECKING:
     from evaluator.findings import Findings
     from evaluator.store.db import Store
 
+
+class _SetupParam(click.ParamType[int]):
+    """The number of a judge setup, also as it is shown: ``v3``."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        text = str(value).strip().removeprefix("v")
+        if not (text.isascii() and text.isdecimal() and 0 < len(text) <= _LONGEST_NUMBER and int(text)):
+            self.fail(f"{value!r}: write it as a number from 1, like 2 or v2", param, ctx)
+        return int(text)
+
+
+_LONGEST_NUMBER = 9
 setup_option = click.option(
-    "--setup", "setup", type=click.IntRange(min=1), help="Number of the judge setup (default: the newest that graded)."
+    "--setup", "setup", type=_SetupParam(), help="Number of the judge setup (default: the newest that graded)."
 )
 
 

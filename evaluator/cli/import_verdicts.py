@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evaluator.cli.output import bounds, counted, number, put, put_json, put_table, say
+from evaluator.cli.output import bounds, counted, number, one_line, put, put_json, put_table, say
 from evaluator.cli.target import Target
 from evaluator.errors import UsageError
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 FORMATS = ("ragas", "promptfoo", "deepeval")  # those that hold scores only
 _COLUMNS = ("setup", "judge", "criterion", "scored", "missing", "new", "mean", "interval", "scale", "days")
 _NUMBERS = ("setup", "scored", "missing", "new", "mean")
+_NAME_CHARS = 80  # of a judge and criterion, in a sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,7 +254,7 @@ def _tell_judges(report: VerdictReport, db: Path, *, dry_run: bool) -> None:
     ]
     put_table(_COLUMNS, rows, numbers=_NUMBERS, long=("judge", "criterion", "days"), fold=True)
     for judge in report.judges:
-        name = f"{judge.judge}, {judge.criterion}"
+        name = one_line(f"{judge.judge}, {judge.criterion}", _NAME_CHARS)
         if judge.scale_low is not None:
             put(f"scale of {name}: {judge.scale_low:g} to {judge.scale_high:g} ({judge.scale_how})")
         if judge.n_earlier:

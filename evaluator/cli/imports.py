@@ -42,7 +42,13 @@ class _FieldParam(click.ParamType[tuple[str, str]]):
     type=click.Choice(["jsonl", "csv", "json", "otel", *FORMATS]),
     help="Format, if not as named.",
 )
-@click.option("--field", "fields", multiple=True, type=_FieldParam(), help="Column of a field, like output=reply.")
+@click.option(
+    "--field",
+    "fields",
+    multiple=True,
+    type=_FieldParam(),
+    help="Column or path of a field: output=reply, input=request.prompt.",
+)
 @click.option("--encoding", default="utf-8", show_default=True, help="How text is written, like cp1252.")
 @click.option("--time-format", help="How times are written, like '%d/%m/%Y %H:%M'.")
 @click.option("--zone", "naive_zone", help="Zone of times that name none (default: traffic.naive_zone, else UTC).")

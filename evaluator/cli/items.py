@@ -232,4 +232,5 @@ def _put_verdict(verdict: Mapping[str, Any]) -> None:
         for text in verdict[name]:
             put(f"  {mark} {one_line(text)}")
     tokens = (verdict["prompt_tokens"] or 0) + (verdict["completion_tokens"] or 0)
-    put(f"  {counted(tokens, 'token')}, {usd(verdict['cost_usd'])}, graded {verdict['graded_utc']}")
+    cost = f"{usd(verdict['cost_usd'])}, " if verdict["cost_usd"] else ""  # nothing is counted without a price
+    put(f"  {counted(tokens, 'token')}, {cost}graded {verdict['graded_utc']}")

@@ -50,10 +50,11 @@ def lines() -> OnProgress:
 def describe(progress: Progress) -> str:
     """Rate, cost and time left, in words."""
     if not progress.n_done or progress.elapsed_s <= 0:
-        return f"{usd(progress.spent_usd)} so far"
+        return "starting"
     rate = progress.n_done / progress.elapsed_s
     left_s = (progress.n_planned - progress.n_done) / rate
-    return f"{rate:.1f} a second, {usd(progress.spent_usd)} so far, {duration(left_s)} left"
+    spent = f"{usd(progress.spent_usd)} so far, " if progress.spent_usd else ""  # nothing is counted without a price
+    return f"{rate:.1f} a second, {spent}{duration(left_s)} left"
 
 
 def duration(seconds: float) -> str:

@@ -63,7 +63,7 @@ def _notes(facts: Mapping[str, Any]) -> list[str]:
         notes.append(f"note: {facts['n_asked']:,} were asked for and {n_taken:,} are there in the two parts")
     if n_taken < FEW:
         notes.append(f"note: {counted(n_taken, 'answer')} can show only a large change; {FEW} or more say something")
-    if facts["stored_scale"] is not None:
+    if facts["stored_scale"] is not None and list(facts["stored_scale"]) != list(facts["scale"]):
         notes.append("note: stored scores {:g} to {:g} are mapped on {:g} to {:g}".format(
             *facts["stored_scale"], *facts["scale"]
         ))  # fmt: skip

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from evaluator.cli.days import parse_day
+from evaluator.cli.money_texts import budget_lines
 from evaluator.cli.output import say
 from evaluator.cli.progress import lines, shown, stoppable
 from evaluator.cli.run_texts import put_preview, put_report, say_missing_spool, say_spool, say_waiting, summary
@@ -68,6 +69,7 @@ def once(
     A run that is finished already says so and costs nothing. With --since, a finished run is followed by an extra one.
     """
     from evaluator.clock import SystemClock
+    from evaluator.scoring.allowance import left_today
     from evaluator.scoring.slot import grade_slot, preview_slot, refresh_analysis
     from evaluator.scoring.waiting import missing_spool, waiting_answers
 
@@ -80,6 +82,9 @@ def once(
         preview = asyncio.run(preview_slot(config, slot=choice.slot, kind=kind, since=first_day, now=clock.now()))
         put_preview(preview, config, as_json=as_json)
         return
+    if not quiet:
+        for line in budget_lines(left_today(config, clock.now()), 0, None):
+            say(line)
     with shown(quiet=quiet) as on_progress:
 
         def grade(stop: asyncio.Event) -> Awaitable[SlotReport]:
@@ -100,7 +105,8 @@ def once(
     finally:  # what was graded is told, whatever becomes of the analysis
         put_report(report, findings, config, again=choice.again, as_json=as_json)
     if report.run.already_finished or report.n_fetched:
-        say_waiting(waiting_answers(config, ruler_id=report.ruler_id, slot_utc=report.run.slot_utc))
+        waiting = waiting_answers(config, ruler_id=report.ruler_id, slot_utc=report.run.slot_utc, now=clock.now())
+        say_waiting(waiting, config)
     if not report.finished:
         ctx.exit(1)
 
@@ -132,7 +138,7 @@ async def _watch(config: Config, stop: asyncio.Event, *, quiet: bool) -> None:
         say_sources(report.sources)
         say_spool(report.spool)
         findings = await asyncio.to_thread(refresh_analysis, config, report, now=clock.now())
-        return SlotResult(message=summary(report.run, findings), try_again=not report.finished)
+        return SlotResult(message=summary(report.run, findings, config), try_again=not report.finished)
 
     watcher = Watcher(
         cron=config.schedule.cron,

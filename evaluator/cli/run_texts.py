@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+from evaluator.cli.money_texts import LOWERS_THE_SAMPLE, at_most, budget_lines, spent
 from evaluator.cli.output import counted, put, put_json, say, usd
 from evaluator.cli.progress import duration
 from evaluator.cli.source_texts import put_waiting_sources, say_sources
@@ -30,14 +31,16 @@ def put_preview(preview: SlotPreview, config: Config, *, as_json: bool) -> None:
         put_json({**_preview_payload(preview), "price_source": config.price_source})
         return
     plan = preview.plan
+    n_calls = plan.n_anchors + plan.n_traffic
     when = slot_text(preview.slot, config)
     if plan.already_finished:
         put(f"the run of {when} is finished; nothing is left to grade")
     else:
-        calls = counted(plan.n_anchors + plan.n_traffic, "call")
         what = f"{counted(plan.n_anchors, 'anchor')} and {counted(plan.n_traffic, 'answer')}"
-        put(f"the run of {when} would grade {what}: {calls}{_at_most(plan.most_usd)}")
-        _put_per_day(preview)
+        put(f"the run of {when} would grade {what}: {counted(n_calls, 'call')}{at_most(plan.most_usd, config)}")
+        for line in budget_lines(preview.left_today, n_calls, plan.most_usd, rest=LOWERS_THE_SAMPLE):
+            put(line)
+        _put_per_day(preview, config)
         if config.judge.function is None:
             put(f"price of {config.judge.model}: {config.price_source}")
     if plan.n_older_answers:
@@ -50,35 +53,36 @@ def put_preview(preview: SlotPreview, config: Config, *, as_json: bool) -> None:
     put_waiting_sources(preview)
 
 
-def _put_per_day(preview: SlotPreview) -> None:
+def _put_per_day(preview: SlotPreview, config: Config) -> None:
     anchors, traffic = preview.anchor_calls_a_day, preview.traffic_per_day
-    put(f"a day, anchors: {_calls(anchors)}{_at_most(preview.anchors_usd_a_day)}")
-    is_priced = preview.anchors_usd is not None
+    put(f"a day, anchors: {_calls(anchors)}{at_most(preview.anchors_usd_a_day, config)}")
+    is_priced = config.price is not None
     if traffic is None:
         put("a day, traffic: no answers to tell it from yet")
     elif is_priced and preview.usd_per_answer is None:
         put(f"a day, traffic: {_calls(traffic)}, at a cost that the first answers will tell")
     else:
-        put(f"a day, traffic: {_calls(traffic)}{_at_most(preview.traffic_usd_a_day)}")
-    per_day = preview.usd_a_day
-    if not is_priced:
-        put("the price of the judge is not known, so no total is named")
-    elif per_day is None:
-        put("there are no answers yet to tell the cost of a day's traffic from, so no total is named")
-    else:
-        put(f"together at most {usd(per_day)} a day, {usd(per_day * preview.days_per_month)} a month, without retries")
+        put(f"a day, traffic: {_calls(traffic)}{at_most(preview.traffic_usd_a_day, config)}")
+    if is_priced or preview.anchors_usd is None:  # else nothing is paid for by tokens
+        put(_together(preview, is_priced=is_priced))
     if preview.usd_per_day is not None:
         put(f"the budget ends a day at {usd(preview.usd_per_day)}")
     if preview.calls_per_day is not None:
         put(f"the budget ends a day at {counted(preview.calls_per_day, 'call')}")
 
 
+def _together(preview: SlotPreview, *, is_priced: bool) -> str:
+    per_day = preview.usd_a_day
+    if not is_priced:
+        return "the price of the judge is not known, so no total is named"
+    if per_day is None:
+        return "there are no answers yet to tell the cost of a day's traffic from, so no total is named"
+    month = usd(per_day * preview.days_per_month)
+    return f"together at most {usd(per_day)} a day, {month} a month, without retries"
+
+
 def _calls(n: float) -> str:
     return counted(round(n), "call") if n >= 1 or n == 0 else f"{n:.2f} calls"
-
-
-def _at_most(amount: float | None) -> str:
-    return ", price unknown" if amount is None else f", at most {usd(amount)}"
 
 
 def _preview_payload(preview: SlotPreview) -> dict[str, Any]:
@@ -95,6 +99,7 @@ def _preview_payload(preview: SlotPreview) -> dict[str, Any]:
         "most_usd_per_month": None if per_day is None else per_day * preview.days_per_month,
         "budget_usd_per_day": preview.usd_per_day,
         "budget_calls_per_day": preview.calls_per_day,
+        **preview.left_today.as_dict(),
         "n_spooled_files": preview.n_spooled_files,
         "n_source_files": preview.n_source_files,
         "source_command": preview.source_command,
@@ -114,7 +119,8 @@ def put_report(report: SlotReport, findings: Findings | None, config: Config, *,
     elif run.already_finished:
         put(f"the run of {slot_text(run.slot_utc, config)} is finished already; there is nothing to do")
     else:
-        put(f"run of {slot_text(run.slot_utc, config)}: {summary(replace(run, message='', not_counted=''), None)}")
+        told = _nothing_graded(report, config) or summary(replace(run, message="", not_counted=""), None, config)
+        put(f"run of {slot_text(run.slot_utc, config)}: {told}")
     if findings is not None and not as_json:
         put(findings["headline"])
     if run.n_older_answers:
@@ -132,7 +138,25 @@ def put_report(report: SlotReport, findings: Findings | None, config: Config, *,
         say(f"`judgewatch {again}` goes on where it stopped")
 
 
-def summary(run: RunReport, findings: Findings | None) -> str:
+def _nothing_graded(report: SlotReport, config: Config) -> str | None:
+    """What comes first where the day's budget was used up before anything was graded; None otherwise."""
+    from evaluator.clock import SystemClock
+    from evaluator.scoring.allowance import next_day
+
+    run = report.run
+    if run.status == "finished" or not report.finished or run.n_calls:
+        return None
+    budget = config.budget
+    limits = {"budget.usd_per_day": budget.usd_per_day, "budget.calls_per_day": budget.calls_per_day}
+    named = " or ".join(f"{key} = {value:g}" for key, value in limits.items() if value is not None)
+    nothing = "nothing more" if run.n_scored else "nothing"
+    return (
+        f"{nothing} was graded, since today's budget is used up ({named}); there is a new one from"
+        f" {next_day(config, SystemClock().now())} on ({config.schedule.zone}); {run.n_left:,} not tried"
+    )
+
+
+def summary(run: RunReport, findings: Findings | None, config: Config) -> str:
     """The outcome of a run in one line: with the headline where there is one, with the cause where it went wrong."""
     if run.already_finished:
         return "finished already"
@@ -142,8 +166,8 @@ def summary(run: RunReport, findings: Findings | None) -> str:
     left = f", {run.n_left:,} not tried" if run.n_left else ""
     text = (
         f"{run.status}, {counted(run.n_anchors, 'anchor')} and {counted(run.n_traffic, 'answer')}:"
-        f" {run.n_scored:,} scored{unscored}{left}; {counted(run.n_calls, 'call')}, {usd(run.spent_usd)},"
-        f" {duration(run.elapsed_s)}"
+        f" {run.n_scored:,} scored{unscored}{left}; {counted(run.n_calls, 'call')}"
+        f"{spent(run.spent_usd, config)}, {duration(run.elapsed_s)}"
     )
     if run.message:
         text += f"; {run.message}"
@@ -177,18 +201,30 @@ def say_missing_spool(folder: Path | None) -> None:
         say(f"note: traffic.spool names {folder}, and there is no such folder; record() makes it with its first answer")
 
 
-def say_waiting(waiting: Waiting) -> None:
+def say_waiting(waiting: Waiting, config: Config) -> None:
     """Tell how many stored answers no run has taken yet, and what they wait for."""
     if waiting.ended:
         say(
             f"{_of_days(waiting.ended)} not taken by a run yet; the next run takes them, or now"
             f" `judgewatch run once --since {min(waiting.ended)}`"
         )
+    if waiting.for_next:
+        say(
+            f"{_of_days(waiting.for_next)} {_wait(waiting.for_next)} for the next scheduled run,"
+            f" {slot_text(waiting.next_run, config)}; or now"
+            f" `judgewatch run once --since {min(waiting.for_next)}`"
+        )
     if waiting.going_on:
-        n = sum(waiting.going_on.values())
-        wait, them = ("waits", "it") if n == 1 else ("wait", "them")
+        them = "it" if sum(waiting.going_on.values()) == 1 else "them"
         ends = "the day has ended" if len(waiting.going_on) == 1 else "the days have ended"
-        say(f"{_of_days(waiting.going_on)} {wait} until {ends}; the next run after that takes {them}")
+        say(
+            f"{_of_days(waiting.going_on)} {_wait(waiting.going_on)} until {ends}; the run of"
+            f" {slot_text(waiting.run_after, config)} takes {them}"
+        )
+
+
+def _wait(sizes: dict[str, int]) -> str:
+    return "waits" if sum(sizes.values()) == 1 else "wait"
 
 
 def _of_days(sizes: dict[str, int]) -> str:

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from evaluator.scoring.slot import SlotPreview
     from evaluator.sources import PullOutcome, SourceTrial
 
-_NOTES_SHOWN = 20
 _SHOWN_CHARS = 100
 
 HOW_TO_CONFIGURE = (
@@ -31,6 +30,8 @@ def put_waiting_sources(preview: SlotPreview) -> None:
 
 def say_sources(outcomes: Iterable[PullOutcome]) -> None:
     """Tell what came from each source, what went wrong, and which one has been quiet for long."""
+    from evaluator.sources.notes import shown_notes
+
     for outcome in outcomes:
         key = outcome.key
         if outcome.status == "failed":
@@ -39,10 +40,8 @@ def say_sources(outcomes: Iterable[PullOutcome]) -> None:
             say(f"{key}: {_counts(outcome)}")
         elif outcome.status == "nothing_new":
             say(f"{key}: nothing new; {outcome.message}")
-        for note in outcome.notes[:_NOTES_SHOWN]:
+        for note in shown_notes(outcome.notes):
             say(f"note: {note}")
-        if len(outcome.notes) > _NOTES_SHOWN:
-            say(f"note: and {len(outcome.notes) - _NOTES_SHOWN:,} more notes; `judgewatch source list` has them")
         if outcome.is_quiet:
             say(
                 f"warning: {key} ({outcome.source}) has brought nothing new for {outcome.n_quiet} runs in a row; are"
@@ -60,6 +59,8 @@ def _counts(outcome: PullOutcome) -> str:
 
 def put_trial(trial: SourceTrial) -> None:
     """Print how the first rows of a source are read."""
+    from evaluator.sources.notes import shown_notes
+
     where = f", {counted(trial.n_files, 'file')}" if trial.key != "traffic.command" else ""
     refused = f", {trial.n_refused:,} of them cannot be used" if trial.n_refused else ""
     put(f"{trial.key} = {trial.source}{where}: {counted(trial.n_rows, 'row')} looked at{refused}")
@@ -76,5 +77,5 @@ def put_trial(trial: SourceTrial) -> None:
         put(f"refused: {refusal.place}, line {refusal.line}: {refusal.reason}: {refusal.text_start}".rstrip(": "))
     if trial.n_refused > len(trial.refused):
         put(f"... and {trial.n_refused - len(trial.refused):,} more")
-    for note in trial.notes:
+    for note in shown_notes(trial.notes):
         put(f"note: {note}")

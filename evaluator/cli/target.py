@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 CONFIG_NAME = "judgewatch.toml"
 DEFAULT_DB = Path("data/judgewatch.db")
 DEFAULT_APP = "default"
+LONGEST_APP_NAME = 80  # as in the configuration
 
 
 @dataclass(kw_only=True)
@@ -164,6 +165,8 @@ def target_options(command: Callable[..., None]) -> Callable[..., None]:
     def wrapped(
         config_path: Path | None, db_path: Path | None, app_name: str | None, *args: object, **options: object
     ) -> None:
+        if app_name is not None and not 0 < len(app_name.strip()) <= LONGEST_APP_NAME:
+            raise UsageError(f"--app {app_name!r}: a name of 1 to {LONGEST_APP_NAME} characters is needed")
         target = Target(config_path=config_path, db_path=db_path, app_name=app_name)
         command(*args, target=target, **options)
 

@@ -59,6 +59,7 @@ def examine(
         yield from guarded("configuration", lambda: configuration.check_configuration(path))
         patient, troubles = _admit(patient, stack)
         yield from troubles
+        yield from guarded("prompt", partial(configuration.check_prompt, patient))
         yield from guarded("key", partial(configuration.check_key, patient))
         yield from _with_calls(patient, clock=clock, before_calls=before_calls) if ask_judge else _not_asked()
         yield from _without_calls(patient)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 from evaluator.config import Config
@@ -27,6 +28,17 @@ def _keys_set(path: Path) -> list[str]:
     for section, body in values.items():
         found += [f"{section}.{key}" for key in body] if isinstance(body, dict) else [section]
     return found
+
+
+def check_prompt(patient: Patient) -> Iterator[Check]:
+    """A prompt of one's own can be read and names what it must; said without a call and without a key."""
+    judge = patient.config.judge
+    if judge.prompt_file is None or patient.rubric is None:
+        return
+    from evaluator.judges.own_prompts import load_prompt
+
+    text = load_prompt(patient.config.folder / judge.prompt_file, rubric=patient.rubric)
+    yield ok("prompt", f"{judge.prompt_file}: {len(text):,} characters, sent as they are")
 
 
 def check_key(patient: Patient) -> Check:

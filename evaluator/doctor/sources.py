@@ -127,8 +127,10 @@ def _check_stored(patient: Patient, *, has_way_in: bool) -> Check:
     ruler = read.newest_ruler(store, app)
     if ruler is None or ruler["last_slot_utc"] is None:
         return ok("answers", f"{text}; none graded yet")
-    waiting = waiting_answers(patient.config, ruler_id=ruler["ruler_id"], slot_utc=ruler["last_slot_utc"])
-    n = sum(waiting.ended.values())
-    answers, days = ("answer" if n == 1 else "answers"), ("day" if len(waiting.ended) == 1 else "days")
-    wait = f"; {n:,} {answers} of {len(waiting.ended)} {days} wait for the next run" if n else "; none waits"
+    slot_utc, now = ruler["last_slot_utc"], patient.now
+    waiting = waiting_answers(patient.config, ruler_id=ruler["ruler_id"], slot_utc=slot_utc, now=now)
+    due = {**waiting.ended, **waiting.for_next}
+    n = sum(due.values())
+    answers, days = ("answer" if n == 1 else "answers"), ("day" if len(due) == 1 else "days")
+    wait = f"; {n:,} {answers} of {len(due)} {days} wait for the next run" if n else "; none waits"
     return ok("answers", text + wait)

@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from evaluator.errors import UsageError
 from evaluator.importers.base import Limits
 from evaluator.importers.columns import FIELD_NAMES, ColumnPlanner, Plan
-from evaluator.importers.messages import input_text, json_text, output_text, plain_text, stored_json
+from evaluator.importers.locating import RowError, RowLocator
+from evaluator.importers.messages import input_text, json_text, output_text, plain_text, split_answer, stored_json
+from evaluator.importers.names import normal_name
+from evaluator.importers.nesting import NESTED_TAGS, is_tag_holder
 from evaluator.importers.text import repair_text
 from evaluator.importers.times import UnreadableTimeError, check_time_format, load_zone, parse_time
 from evaluator.records import Item, ItemFlag
 
+__all__ = ["RowConverter", "RowError"]
+
 _NO_FLAGS: frozenset[ItemFlag] = frozenset()
-_MAX_PLANS = 1000
-
-
-class RowError(ValueError):
-    """A row that cannot become an item; the message is the reason of its reject."""
+_MOST_NUMBERS = 1000
+_WEAK_ID_CHARS = 128
 
 
 class RowConverter:
@@ -50,11 +53,12 @@ class RowConverter:
         limits: Limits | None = None,
     ) -> None:
         self.planner = ColumnPlanner(field_map)
+        self.locator = RowLocator(self.planner)
         self._zone = load_zone(naive_zone)
         self._time_format = None if time_format is None else check_time_format(time_format)
         self._limits = limits or Limits()
         self._default_time = self._read_default_time(default_answered_utc)
-        self._plans: dict[tuple[str, ...], Plan] = {}
+        self._numbers: dict[str, None] = {}
         self._left_out: Counter[tuple[str, str]] = Counter()
 
     def _read_default_time(self, value: str | None) -> str | None:
@@ -64,11 +68,19 @@ class RowConverter:
             raise UsageError(f"time for rows without one: {error}") from error
 
     def notes(self) -> tuple[str, ...]:
-        """Return what was left out, one sentence a column, with the number of rows."""
-        return tuple(
+        """Return what was read where names alone do not say so, and what was left out, one sentence each."""
+        read = ", ".join(
+            f"{_listed(columns)} {'is' if len(columns) == 1 else 'are'} read as {field}"
+            for field, columns in self.planner.readings.items()
+        )
+        doubtful = map(self.planner.doubt, self.planner.ambiguous)
+        left_out = [
             f"column {column!r} was left out in {n_rows} {'row' if n_rows == 1 else 'rows'}: {reason}"
             for (column, reason), n_rows in self._left_out.items()
-        )
+        ]
+        if self._numbers:
+            left_out.append(f"numbers in objects are no tags and were left out: {_listed(self._numbers, ', ')}")
+        return (*([read] if read else ()), *doubtful, *left_out)
 
     def convert(self, values: Mapping[str, Any]) -> Item:
         """Return the item of one row.
@@ -76,7 +88,7 @@ class RowConverter:
         Raises:
             RowError: the row has no field for the answer, a time that cannot be read, or an id that is too long.
         """
-        plan = self._plan(tuple(values))
+        values, plan = self.locate(values)
         if not plan.output:
             raise RowError("no field for the answer")
         flags: set[ItemFlag] = set()
@@ -85,24 +97,34 @@ class RowConverter:
             output=self._output(values, plan, flags),
             reference=self._reference(values, plan, flags) if plan.reference else None,
             contexts=self._contexts(values, plan, flags) if plan.contexts else (),
-            external_id=self._id(values, plan.id, "id", flags) if plan.id else None,
-            conversation_id=self._id(values, plan.conversation_id, "conversation_id", flags)
-            if plan.conversation_id
-            else None,
-            user_id=self._id(values, plan.user_id, "user_id", flags) if plan.user_id else None,
+            external_id=self._id(values, plan, "id", flags) if plan.id else None,
+            conversation_id=self._id(values, plan, "conversation_id", flags) if plan.conversation_id else None,
+            user_id=self._id(values, plan, "user_id", flags) if plan.user_id else None,
             answered_utc=self._answered(values, plan, flags),
-            model=self._id(values, plan.model, "model", flags) if plan.model else None,
+            model=self._id(values, plan, "model", flags) if plan.model else None,
             tags=self._tags(values, plan, flags),
             flags=frozenset(flags) if flags else _NO_FLAGS,
         )
 
-    def _plan(self, keys: tuple[str, ...]) -> Plan:
-        plan = self._plans.get(keys)
-        if plan is None:
-            plan = self.planner.plan(keys)
-            if len(self._plans) < _MAX_PLANS:  # a file whose rows all differ must not fill the memory
-                self._plans[keys] = plan
-        return plan
+    def locate(self, values: Mapping[str, Any]) -> tuple[Mapping[str, Any], Plan]:
+        """Return a row with a column for each field, and what its columns hold.
+
+        Where no column is the answer and the conversation ends with one, that one is taken out of it.
+
+        Raises:
+            RowError: the path that was named for the answer leads nowhere.
+        """
+        values, plan = self.locator.locate(values)
+        if plan.output or not plan.input or "output" in self.planner.named:
+            return values, plan
+        for column in plan.input:
+            parts = split_answer(values[column])
+            if parts is not None:
+                answer = f"{column}[-1]"
+                self.planner.met("output")
+                self.planner.readings.setdefault("output", {})[answer] = None
+                return {**values, column: parts[0], answer: parts[1]}, replace(plan, output=(answer,))
+        return values, plan
 
     def _pick(self, values: Mapping[str, Any], keys: tuple[str, ...], field: str) -> Any:
         """The first filled value; the other filled ones are noted."""
@@ -153,9 +175,13 @@ class RowConverter:
         parts = value if isinstance(value, list) else [value]
         return tuple(self._clean(text, flags) for text in map(plain_text, parts) if text)
 
-    def _id(self, values: Mapping[str, Any], keys: tuple[str, ...], field: str, flags: set[ItemFlag]) -> str | None:
+    def _id(self, values: Mapping[str, Any], plan: Plan, field: str, flags: set[ItemFlag]) -> str | None:
+        keys: tuple[str, ...] = getattr(plan, field)
         value = self._pick(values, keys, field)
         if value is None:
+            return None
+        if plan.weak and not plan.weak.isdisjoint(keys) and not _looks_like_id(value):
+            self._left_out[keys[0], "a text, a list or an object is no id"] += 1
             return None
         text = (value if isinstance(value, str) else json_text(value)).strip()
         if len(text) > self._limits.id_chars:
@@ -183,13 +209,31 @@ class RowConverter:
             if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
                 value = stored_json(value) or value
             if isinstance(value, dict):
-                for name, inner in value.items():
-                    self._add_tag(tags, self._clean(str(name).strip(), flags), inner, flags)
+                self._add_inner_tags(tags, key, value, plan, flags)
             elif isinstance(value, list) and all(isinstance(part, str) for part in value):
                 self._add_tag(tags, key.strip(), ", ".join(value), flags)
             else:
                 self._add_tag(tags, key.strip(), value, flags)
         return tags
+
+    def _add_inner_tags(
+        self, tags: dict[str, str], key: str, value: Mapping[str, Any], plan: Plan, flags: set[ItemFlag]
+    ) -> None:
+        """Tags of an object: by their own names where it holds tags only, with the object's name before them else."""
+        holder, is_plain = key.strip(), is_tag_holder(key)
+        keeps_numbers = normal_name(key) in NESTED_TAGS
+        for inner, entry in value.items():
+            if (key, inner) in plan.used:
+                continue
+            name = self._clean(str(inner).strip(), flags)
+            full = f"{holder}.{name}"
+            if isinstance(entry, int | float) and not isinstance(entry, bool) and not keeps_numbers:
+                if len(self._numbers) < _MOST_NUMBERS:
+                    self._numbers[full[: self._limits.tag_chars]] = None
+            elif is_plain and (keeps_numbers or name not in tags):
+                self._add_tag(tags, name, entry, flags)
+            else:
+                self._add_tag(tags, full if name else "", entry, flags)
 
     def _add_tag(self, tags: dict[str, str], name: str, value: object, flags: set[ItemFlag]) -> None:
         text = _tag_text(value)
@@ -204,6 +248,16 @@ class RowConverter:
             self._left_out[name, f"more than {self._limits.n_tags} tags"] += 1
         else:
             tags[name] = self._clean(text, flags)
+
+
+def _listed(columns: Iterable[str], between: str = " and ") -> str:
+    return between.join(map(repr, sorted(columns)))
+
+
+def _looks_like_id(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= _WEAK_ID_CHARS and len(value.split()) <= 1
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _tag_text(value: object) -> str | None:

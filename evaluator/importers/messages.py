@@ -75,6 +75,15 @@ def output_text(value: object, names: Sequence[str]) -> tuple[str, bool]:
     return text, not text.strip() and _calls_tool(value, 0)
 
 
+def split_answer(value: object) -> tuple[list[Any], Any] | None:
+    """Return a conversation without its last message, and that message, when it is the assistant's; else None."""
+    if isinstance(value, str):
+        value = stored_messages(value)
+    if not isinstance(value, list) or len(value) < 2 or not all(_is_message(part) for part in value):
+        return None
+    return (value[:-1], value[-1]) if _label(value[-1]) == "Assistant" else None
+
+
 def plain_text(value: object) -> str:
     """Return any JSON value as text: strings as written, lists of strings a line each, the rest as JSON."""
     if isinstance(value, str):

@@ -11,6 +11,7 @@ from evaluator.identity import EqualCounter
 from evaluator.importers.base import ImportedItem, Reject, Row, Tally
 from evaluator.importers.columns import FIELD_NAMES
 from evaluator.importers.fields import RowConverter, RowError
+from evaluator.importers.suggest import suggestion_text
 
 _COLUMNS_SHOWN = 30
 
@@ -53,11 +54,7 @@ class ItemStream:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was left out so far, one sentence each."""
-        planner = self._converter.planner
-        notes = self._converter.notes()
-        if self.n_items and not planner.found("input"):
-            known = ", ".join(FIELD_NAMES["input"])
-            notes += (f"no row has a field for the question ({known}); say which one it is: --field input=NAME",)
+        notes = (*self._converter.notes(), *(self._notes_of_missing() if self.n_items else ()))
         if n_skipped := self._tally.n_skipped:
             spans = "1 span" if n_skipped == 1 else f"{n_skipped} spans"
             notes += (f"{spans} left out: no call of a model, or one that failed without an answer",)
@@ -77,6 +74,22 @@ class ItemStream:
             yield entry
         self._check_columns()
 
+    def _notes_of_missing(self) -> Iterator[str]:
+        planner = self._converter.planner
+        if not planner.found("input") and planner.named.get("input") != "" and not planner.doubt("input"):
+            known, hint = ", ".join(FIELD_NAMES["input"]), self._hint("input")
+            yield f"no row has a field for the question ({known}); say which one it is: --field input=NAME{hint}"
+        hint = self._hint("answered_at")
+        if hint and not planner.found("answered_at") and "answered_at" not in planner.named:
+            yield f"no row has a field for the time{hint}"
+
+    def _hint(self, field: str) -> str:
+        """Where the field may be, or which places it may be in, for the end of a sentence."""
+        if field in self._converter.planner.ambiguous:
+            return ""
+        text = suggestion_text(self._converter.locator.first, field)
+        return f";{text}" if text else ""
+
     def _check_columns(self) -> None:
         planner = self._converter.planner
         columns = [repr(column[:60]) for column in planner.columns]
@@ -84,14 +97,17 @@ class ItemStream:
             return
         shown = ", ".join(columns[:_COLUMNS_SHOWN]) + (", ..." if len(columns) > _COLUMNS_SHOWN else "")
         for field in planner.missing():
+            why = f"; {planner.misses[field]}" if field in planner.misses else ""
             raise DataFileError(
-                f"{self._name}: no row has the column {planner.named[field]!r}, named by --field {field}; "
+                f"{self._name}: no row has the column {planner.named[field]!r}, named by --field {field}{why}; "
                 f"columns seen: {shown}"
             )
         if not planner.found("output"):
+            doubt = planner.doubt("output")
+            what = doubt or f"no row has a field for the answer (one of {', '.join(FIELD_NAMES['output'])})"
             raise DataFileError(
-                f"{self._name}: no row has a field for the answer (one of {', '.join(FIELD_NAMES['output'])}); "
-                f"columns seen: {shown}. Say which one it is: --field output=NAME"
+                f"{self._name}: {what}; columns seen: {shown}. Say which one it is: --field"
+                f" output=NAME{self._hint('output')}"
             )
 
 

@@ -6,16 +6,15 @@ be skipped. Memory does not grow with the files.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from evaluator.errors import StoreError
+from evaluator.importing.building import open_or_build
 from evaluator.importing.files import (
     MOST_VALUES,
     FileReport,
@@ -28,7 +27,7 @@ from evaluator.importing.files import (
 from evaluator.importing.preview import preview
 from evaluator.importing.redacting import redaction_text
 from evaluator.store import read, write
-from evaluator.store.db import Store, check_zone, open_reader, open_store
+from evaluator.store.db import check_zone, open_reader
 
 __all__ = ["MOST_VALUES", "FileReport", "ImportReport", "Reading", "RejectLog", "import_files"]
 
@@ -224,47 +223,3 @@ def analyse_anew(store_path: Path, app: str, now: datetime) -> list[str]:
         decided = AnalysisSettings(**{name: settings[name] for name in names})
         analyse_and_store(store_path, app=app, ruler_id=ruler_id, settings=decided, now=now)
     return list(known)
-
-
-@contextmanager
-def open_or_build(path: Path, zone: str | None) -> Iterator[Store]:
-    """Open the database; a missing one is built beside its place and put there when all went well.
-
-    So an import that stores nothing leaves nothing behind, and whoever finds the new database finds it whole.
-    """
-    if path.exists():
-        with open_store(path, zone=zone) as store:
-            yield store
-        return
-    made = [folder for folder in path.absolute().parents if not folder.exists()]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.new-{os.getpid()}")
-    try:
-        with open_store(unfinished, zone=zone) as store:
-            yield store
-        _put_in_place(unfinished, path)
-    finally:
-        for suffix in ("", "-wal", "-shm"):
-            unfinished.with_name(unfinished.name + suffix).unlink(missing_ok=True)
-        if not path.exists():
-            _remove_empty(made)
-
-
-def _remove_empty(folders: Sequence[Path]) -> None:
-    """Remove folders, innermost first, as far as nobody has put anything into them."""
-    with suppress(OSError):
-        for folder in folders:
-            folder.rmdir()
-
-
-def _put_in_place(unfinished: Path, path: Path) -> None:
-    """Give a new database its name, unless another process made one of that name meanwhile."""
-    log = unfinished.with_name(unfinished.name + "-wal")
-    if log.exists() and log.stat().st_size:
-        raise StoreError(f"{path} could not be completed (is the disk full?); nothing is stored, import again")
-    try:
-        os.link(unfinished, path)
-    except FileExistsError as error:
-        raise StoreError(f"another program made {path} meanwhile; nothing is stored, import again") from error
-    except OSError:  # a file system without links
-        unfinished.rename(path)

@@ -27,6 +27,8 @@ from evaluator.redaction import Redactor
 
 MOST_VALUES = 200  # values of a tag that are told apart, as in the store's choice of segments
 _REJECTS_IN_MEMORY = 1 << 20
+FLOOD = 100_000  # rejects
+_FEW_USABLE = 0.1  # usable rows for each of them
 _AHEAD = timedelta(days=1)  # clocks and zones may differ by less
 _SECONDS = len("2026-03-01T09:00:00")
 
@@ -102,6 +104,18 @@ class RejectLog:
         row = {"file": path, "line": reject.line_number, "reason": reject.reason, "text_start": reject.text_start}
         self._lines.write(json.dumps(row) + "\n")
         self.n += 1
+
+    def refuse_flood(self, path: Path, n_usable: int) -> None:
+        """Give up on what is no file of rows at all: a log of gigabytes would be read for an hour, line by line.
+
+        Raises:
+            DataFileError: there are many rejects, and hardly a row that can be used.
+        """
+        if self.n >= FLOOD and n_usable < self.n * _FEW_USABLE:
+            raise DataFileError(
+                f"{path}: {self.n:,} rows cannot be used and {n_usable:,} can, and there it was given up: these are no"
+                " rows of that format; nothing is stored"
+            )
 
     def rows(self, most: int | None = None) -> Iterator[dict[str, Any]]:
         """Yield the rejects, at most so many: file, line, reason, text_start."""
@@ -185,6 +199,7 @@ class FilesReader:
         for entry in stream:
             if isinstance(entry, Reject):
                 self._rejects.add(str(path), entry)
+                self._rejects.refuse_flood(path, self.n_answers)
                 continue
             self._count(entry.item)
             if not self.keeps_out:

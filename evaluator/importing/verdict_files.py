@@ -146,6 +146,7 @@ class VerdictFilesReader:
             if isinstance(found, Reject):
                 n_more += not isinstance(entry, Reject)
                 self._rejects.add(str(path), redacted_reject(found, self._reading.redactor))
+                self._rejects.refuse_flood(path, self._n_timed)
             elif found is not None and not self.keeps_out:
                 yield found
         if hash_file(path) != self._hashes[path]:

@@ -118,6 +118,7 @@ def find_scale(name: str, tally: ScoreTally, *, hint: tuple[Bounds, str] | None,
                 f"{name}: every score is 1, the best of 0 to 1 or the worst of 1 to 5; {_name_it('0 1')}"
             )
         return ScaleFound(low=0, high=1, how=f"all {tally.n:,} scores lie in 0 to 1", is_binary=binary)
+    _refuse_stray(name, tally)
     if high > 10:
         return ScaleFound(low=0, high=100, how=f"scores from {low:g} to {high:g}")
     top = 5 if high <= 5 else 10
@@ -150,6 +151,18 @@ def _refuse_mixture(name: str, tally: ScoreTally) -> None:
             f"{name}: {n_small:,} scores lie in 1 to 5, {tally.n_to_100:,} in 10 to 100, and none between: two scales"
             f" are mixed; split the file, or {_name_it('0 100')} if it is one"
         )
+
+
+def _refuse_stray(name: str, tally: ScoreTally) -> None:
+    """A few scores above a usual scale that all others keep to: one slip must not stretch the scale of the rest."""
+    for top, wider, n_above in ((10, "0 100", tally.n_to_100), (5, "1 10", tally.n_to_10 + tally.n_to_100)):
+        if 0 < n_above < _SHARE_OF_A_BLOCK * tally.n:
+            low = "1" if tally.low[0] >= 1 else "0"
+            raise DataFileError(
+                f"{name}: above {top} lie {n_above:,} of {tally.n:,} scores, up to {tally.high[0]:g}"
+                f" ({tally.high[1]}): slips, or another scale; {_name_it(f'{low} {top}')}, and --skip-bad to take"
+                f" in the others, or with --scale {wider}"
+            )
 
 
 def _name_it(bounds: str) -> str:

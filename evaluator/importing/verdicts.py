@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluator.errors import UsageError
-from evaluator.importing import open_or_build
+from evaluator.importing.building import open_or_build
 from evaluator.importing.files import KeptOutError, RejectLog
 from evaluator.importing.redacting import redaction_text
 from evaluator.importing.verdict_files import Pair, VerdictFilesReader, VerdictReading, pair_name

@@ -18,6 +18,7 @@ from evaluator.store import read
 from evaluator.store.db import Store
 from evaluator.store.write import PickedItem
 
+LEAST_ANCHORS = 10  # of a set
 FOR_EACH = 3  # candidates graded for each anchor wanted, so that rare levels are found
 _POOL_FOR_EACH = 10  # answers looked at for each candidate
 _LEAST_POOL = 3_000
@@ -74,6 +75,8 @@ def draw_candidates(store: Store, draw: Draw) -> Candidates:
     chosen = _spread({item_id: strata[item_id] for item_id in distinct}, wanted)
     if not chosen:
         raise UsageError(_nothing_to_pick(draw, len(pool), left_out))
+    if len(chosen) < LEAST_ANCHORS:
+        raise UsageError(_too_few(draw.app, len(chosen), left_out))
     own_tags = read.tags_of_items(store, chosen)
     items = tuple(
         PickedItem(
@@ -170,6 +173,16 @@ def _distinct(item_ids: Sequence[str], texts: Mapping[str, Item], left_out: Coun
         if n:
             left_out[reason] += n
     return [one for one, near in zip(written, is_near, strict=True) if not near]
+
+
+def _too_few(app: str, n: int, left_out: Mapping[str, int]) -> str:
+    """Grading them would cost money, and no set could be made of them."""
+    reasons = ", ".join(f"{n_out} {reason}" for reason, n_out in left_out.items())
+    said = f" (left out: {reasons})" if reasons else ""
+    return (
+        f"only {n} of the answers of app {app!r} asked for can be anchors{said}, and an anchor set needs at least"
+        f" {LEAST_ANCHORS}; take in more with `judgewatch import FILE`, or name other days"
+    )
 
 
 def _nothing_to_pick(draw: Draw, n_pool: int, left_out: Mapping[str, int]) -> str:

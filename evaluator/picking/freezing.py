@@ -13,13 +13,12 @@ from pathlib import Path
 from evaluator.anchor_sets import load_anchors, save_anchors
 from evaluator.clock import day_of, parse_utc
 from evaluator.errors import UsageError
+from evaluator.picking.candidates import LEAST_ANCHORS
 from evaluator.picking.pick import Pick
 from evaluator.picking.review import ReviewItem
 from evaluator.records import Anchor, Item, Rubric
 from evaluator.store import read, write
 from evaluator.store.db import Store
-
-LEAST_ANCHORS = 10
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -113,8 +113,7 @@ def _begin(config: Config, question: Question, judge: Judge, clock: Clock, prepa
     with open_store(config.store_path, zone=config.schedule.zone) as store:
         if prepared is None:
             prepared = prepare(store, question, judge, config=config, now=clock.now())
-        begin(store, prepared, judge, now=clock.now())
-    return prepared
+        return begin(store, prepared, question, judge, config=config, now=clock.now())
 
 
 def _end(config: Config, prepared: Prepared, rubric: Rubric, run: RunReport, clock: Clock) -> RecheckReport:

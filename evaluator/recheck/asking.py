@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -97,18 +97,36 @@ def prepare(store: Store, question: Question, judge: Judge, *, config: Config, n
             plan=None,
             items=(),
         )
-    return _plan(store, question, judge, config=config, sha256=sha256, now=now)
+    replaces = None if row is None else row["recheck_id"]
+    return _plan(store, question, judge, config=config, sha256=sha256, replaces=replaces, now=now)
 
 
-def begin(store: Store, prepared: Prepared, judge: Judge, *, now: datetime) -> None:
-    """Write the plan of a new recheck with its answers; one that was begun before stays as it is."""
+def begin(
+    store: Store, prepared: Prepared, question: Question, judge: Judge, *, config: Config, now: datetime
+) -> Prepared:
+    """Write the plan of a new recheck with its answers; one that was begun before stays as it is.
+
+    Returns:
+        What is to be graded: another terminal may have asked the same a moment before, and is not paid for twice.
+    """
     if prepared.plan is None:
-        return
+        return prepared
     write.register_ruler(store, app=prepared.plan.app, ruler=judge.ruler, now=now)
-    write.begin_recheck(store, prepared.plan, prepared.items)
+    if write.begin_recheck(store, prepared.plan, prepared.items):
+        return prepared
+    return prepare(store, replace(question, again=False), judge, config=config, now=now)
 
 
-def _plan(store: Store, question: Question, judge: Judge, *, config: Config, sha256: str, now: datetime) -> Prepared:
+def _plan(
+    store: Store,
+    question: Question,
+    judge: Judge,
+    *,
+    config: Config,
+    sha256: str,
+    replaces: str | None,
+    now: datetime,
+) -> Prepared:
     app, ruler = config.app.name, judge.ruler
     scale = (ruler.rubric.scale_min, ruler.rubric.scale_max)
     stored = read_stored(question.path, question.reading, app=app, scale=scale)
@@ -118,8 +136,8 @@ def _plan(store: Store, question: Question, judge: Judge, *, config: Config, sha
         told = ", ".join(f"{n:,} {reason}" for reason, n in stored.unusable.items()) or "none has a problem"
         raise UsageError(
             f"{question.path}: {len(items)} of {stored.n_scores:,} stored scores can be graded again ({told}); needed"
-            " are a score, the time it was given, and the texts of question and answer; --field FIELD=COLUMN names"
-            " a column"
+            " are two at least, each with its score, the time it was given, and the texts of question and answer;"
+            " --field FIELD=COLUMN names a column"
         )
     now = _free_instant(store, app, ruler.ruler_id, now)
     started_utc = utc_text(now)
@@ -145,6 +163,7 @@ def _plan(store: Store, question: Question, judge: Judge, *, config: Config, sha
         settings_json=question.settings_json(),
         facts=facts,
         started=now,
+        replaces=replaces,
     )
     return Prepared(
         recheck_id=recheck_id, started_utc=started_utc, facts=facts, row=None, plan=plan, items=tuple(items)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from evaluator.analysis import AnalysisSettings, analyse_and_store
@@ -18,6 +18,7 @@ from evaluator.importing.spooled import SpoolReport, count_waiting, import_spool
 from evaluator.importing.verdicts import refresh_bridged
 from evaluator.judges.base import Judge
 from evaluator.records import Purpose, Rubric, StopReason
+from evaluator.scoring.allowance import Allowance, left_today
 from evaluator.scoring.closing import Progress, RunReport
 from evaluator.scoring.fetching import fetch_sources
 from evaluator.scoring.noted import note_settings
@@ -25,6 +26,7 @@ from evaluator.scoring.plan import PlanPreview, RunSettings, preview_run
 from evaluator.scoring.runner import run_once
 from evaluator.scoring.schedule import runs_per_year
 from evaluator.scoring.setup import build_judge, run_settings, schedule_zone
+from evaluator.scoring.untouched import leaving_no_database
 from evaluator.scoring.waiting import spool_path
 from evaluator.sources import PullOutcome, check_reading, waiting_sources
 from evaluator.store import read
@@ -80,6 +82,7 @@ class SlotPreview:
     usd_per_answer: float | None = None
     n_source_files: int = 0
     source_command: str | None = None
+    left_today: Allowance = field(default_factory=Allowance)
 
     @property
     def anchor_calls_a_day(self) -> float:
@@ -131,11 +134,16 @@ def _open_judge(config: Config) -> tuple[Judge, Rubric]:
 async def preview_slot(
     config: Config, *, slot: datetime, kind: str = "all", since: str | None = None, now: datetime
 ) -> SlotPreview:
-    """Plan a run and its cost without a call, and without the judge's key.
+    """Plan a run and its cost without a call, without the judge's key, and without a database where there is none.
 
     Raises:
         JudgewatchError: the configuration, a file it names, or the store cannot be used.
     """
+    with leaving_no_database(config) as looked_at:
+        return await _preview_slot(looked_at, slot=slot, kind=kind, since=since, now=now)
+
+
+async def _preview_slot(config: Config, *, slot: datetime, kind: str, since: str | None, now: datetime) -> SlotPreview:
     judge, rubric = _open_judge(without_secrets(config))
     try:
         settings = run_settings(config, rubric, slot=slot, kind=kind, since=since)
@@ -159,6 +167,7 @@ async def preview_slot(
         usd_per_answer=usd_per_answer,
         n_source_files=sources.n_files + sources.n_score_files,
         source_command=sources.command,
+        left_today=left_today(config, now),
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
 from evaluator.clock import day_of, parse_utc
 from evaluator.config import Config
+from evaluator.scoring.schedule import next_slot
 from evaluator.spool import DEFAULT_FOLDER, FOLDER_VARIABLE
 from evaluator.store import read
 from evaluator.store.db import open_store
@@ -16,23 +17,40 @@ from evaluator.store.db import open_store
 
 @dataclass(frozen=True, kw_only=True)
 class Waiting:
-    """Answers that no run of a judge setup has taken yet: number by answered day, days that go on and days that ended.
+    """Answers that no run of a judge setup has taken yet, as numbers by answered day.
 
     Days before the window of a run are not among them.
+
+    Attributes:
+        going_on: Days that have not ended.
+        for_next: Days that have ended since the run: nothing but the next scheduled run is waited for.
+        ended: Days that had ended before the run.
+        next_run: The next scheduled instant.
+        run_after: The first scheduled instant at which all days that go on have ended.
     """
 
     going_on: dict[str, int]
+    for_next: dict[str, int]
     ended: dict[str, int]
+    next_run: datetime
+    run_after: datetime
 
 
-def waiting_answers(config: Config, *, ruler_id: str, slot_utc: str) -> Waiting:
+def waiting_answers(config: Config, *, ruler_id: str, slot_utc: str, now: datetime) -> Waiting:
     """Count the answers that are stored and wait for a run after the one of a slot.
+
+    Args:
+        config: The configuration.
+        ruler_id: The judge setup.
+        slot_utc: The scheduled instant of the run.
+        now: Wall clock.
 
     Raises:
         StoreError: the database cannot be used.
     """
     app = config.app.name
     with open_store(config.store_path, create=False) as store:
+        zone = store.zone
         slot_day = day_of(parse_utc(slot_utc), store.zone).isoformat()
         taken = read.sampled_days(store, app, ruler_id)
         sizes = read.answer_days(store, app)
@@ -40,9 +58,15 @@ def waiting_answers(config: Config, *, ruler_id: str, slot_utc: str) -> Waiting:
     oldest = max(ended_days, default=slot_day)
     oldest = (date.fromisoformat(oldest) - timedelta(days=config.traffic.lookback_days - 1)).isoformat()
     left = {day: n for day, n in sorted(sizes.items()) if day >= oldest and day not in taken}
+    today = max(slot_day, day_of(now, zone).isoformat())
+    going_on = {day: n for day, n in left.items() if day >= today}
+    midnight = datetime.combine(date.fromisoformat(max(going_on, default=today)), time.max, zone)
     return Waiting(
-        going_on={day: n for day, n in left.items() if day >= slot_day},
+        going_on=going_on,
+        for_next={day: n for day, n in left.items() if slot_day <= day < today},
         ended={day: n for day, n in left.items() if day < slot_day},
+        next_run=next_slot(config.schedule.cron, zone, now),
+        run_after=next_slot(config.schedule.cron, zone, max(now, midnight.astimezone(UTC))),
     )
 
 

@@ -101,7 +101,7 @@ def _outcome_of(taken: Taken, name: str) -> PullOutcome:
     if not taken.n_usable and taken.n_rows:
         problem = f"its output cannot be read as JSON lines; {taken.first_reject}; print one JSON object a line"
         return _failed(name, problem, taken.n_rejected)
-    repeated = f"the source repeated what is stored: {number_of(taken.n_rows, 'row')}, 0 new"
+    repeated = f"the source repeated what is stored: {number_of(taken.n_known, 'row')}, 0 new"
     quiet = repeated if taken.n_known else "the command printed no answer"
     return PullOutcome(
         key="traffic.command",
@@ -112,5 +112,5 @@ def _outcome_of(taken: Taken, name: str) -> PullOutcome:
         n_new=taken.n_new,
         n_known=taken.n_known,
         n_rejected=taken.n_rejected,
-        notes=tuple(notes_of(taken, "its output")),
+        notes=tuple(notes_of([("its output", taken)])),
     )

@@ -16,10 +16,26 @@ from evaluator.importers.fields import RowConverter
 from evaluator.importers.verdicts.columns import VERDICT_FIELDS
 from evaluator.importing import ImportReport, Reading, RejectLog, import_files
 from evaluator.importing.redacting import open_redactor
+from evaluator.sources.notes import Note, count_note
 from evaluator.store.write import PullKind, PullStatus
 
 SourceKey = Literal["traffic.files", "traffic.command", "traffic.verdicts"]
 
+# what is said of one answer, and of more
+_COMPLETED = ("1 answer that came with scores: completed", "{n} answers that came with scores: completed")
+_VERSIONS = (
+    "1 answer came with another text under a known id, and is kept beside it",
+    "{n} answers came with other texts under known ids, and are kept beside them",
+)
+_NAME_TIME = 'name the column of the time: traffic.fields = {answered_at = "NAME"}'
+_WITHOUT_TIME = (
+    f"1 answer without a time: no day counts it and no run grades it; {_NAME_TIME}",
+    "{n} answers without a time: no day counts them and no run grades them; " + _NAME_TIME,
+)
+_AHEAD = (
+    "1 answer more than a day in the future; is traffic.naive_zone right?",
+    "{n} answers more than a day in the future; is traffic.naive_zone right?",
+)
 WARN_AFTER = 3  # runs in a row that brought nothing new
 _SHOWN_CHARS = 300
 
@@ -75,7 +91,7 @@ class Taken:
     n_rejected: int = 0
     n_usable: int = 0
     first_reject: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     problem: str | None = None
 
 
@@ -126,7 +142,9 @@ def check_reading(config: Config) -> None:
 
 def in_words_of_config(text: str) -> str:
     """A message of an importer with the keys of the configuration in the place of the options of ``import``."""
-    text = re.sub(r"--field (\w+)=(\S+?)(?=[\s,.;)]|$)", r'traffic.fields = {\1 = "\2"}', text)
+    text = re.sub(
+        r"--field (\w+)=(?:'([^']*)'|(\S+?)(?=[\s,;)]|\.(?:\s|$)|$))", r'traffic.fields = {\1 = "\2\3"}', text
+    )
     text = re.sub(r"--field (\w+)", r"traffic.fields.\1", text)
     return re.sub(r"--time-format ", "traffic.time_format = ", text)
 
@@ -175,23 +193,20 @@ def _taken(report: ImportReport, rejects: RejectLog) -> Taken:
     )
 
 
-def _notes(report: ImportReport) -> Iterator[str]:
-    """What a person should know of what was imported, a sentence each."""
+def _notes(report: ImportReport) -> Iterator[Note]:
+    """What a person should know of what was imported."""
     for file in report.files:
-        yield from map(in_words_of_config, file.notes)
-    if report.n_completed:
-        yield f"{number_of(report.n_completed, 'answer')} that came with scores: completed"
-    if report.n_versions:
-        yield f"{number_of(report.n_versions, 'answer')} came with another text under a known id, and is kept beside it"
-    if report.n_without_time:
-        yield (
-            f"{number_of(report.n_without_time, 'answer')} without a time: no day counts them and no run grades them;"
-            ' name the column of the time: traffic.fields = {answered_at = "NAME"}'
-        )
-    if report.n_ahead:
-        yield f"{number_of(report.n_ahead, 'answer')} more than a day in the future; is traffic.naive_zone right?"
+        yield from (Note(text=in_words_of_config(note)) for note in file.notes)
+    for n, one, many in (
+        (report.n_completed, *_COMPLETED),
+        (report.n_versions, *_VERSIONS),
+        (report.n_without_time, *_WITHOUT_TIME),
+        (report.n_ahead, *_AHEAD),
+    ):
+        if n:
+            yield count_note(n, one, many)
     if report.redaction:
-        yield f"redacted: {report.redaction}"
+        yield Note(text=f"redacted: {report.redaction}")
 
 
 def first_reject_of(rejects: RejectLog) -> str:

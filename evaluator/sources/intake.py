@@ -6,7 +6,7 @@ Files of answers and files of stored scores go the same way; what becomes of the
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evaluator.clock import Clock
@@ -15,10 +15,13 @@ from evaluator.errors import DataFileError
 from evaluator.importing.files import hash_file
 from evaluator.sources.base import PullOutcome, SourceKey, Taken, number_of
 from evaluator.sources.files import FoundFile, find_files, look_at, settled
+from evaluator.sources.notes import Note, count_note, merged_notes, merged_problems
+from evaluator.sources.reading import changed_settings, reading_text
 from evaluator.store import read, write
 from evaluator.store.db import Store, open_reader, open_store
 from evaluator.store.write import FileKind
 
+_LEFT_OUT = ("1 row cannot be used and is left out", "{n} rows cannot be used and are left out")
 _CHANGED = "was changed or removed while it was read; what is there later is taken by the next run"
 
 
@@ -56,11 +59,11 @@ class Intake:
             unknown = [file for file in found.files if not is_known(store, self.config, file, self.kind)]
         ready, unfinished = settled(unknown, now=self.clock.now(), pause=self.pause)
         taken = [(file, self._take_once(file)) for file in ready]
-        notes = [*found.notes, *unfinished]
-        for file, one in taken:
-            notes += notes_of(one, str(file.path))
-        problems = [*found.problems, *(one.problem for _, one in taken if one.problem is not None)]
-        return self._outcome([one for _, one in taken if one.problem is None], notes, problems)
+        good = [(str(file.path), one) for file, one in taken if one.problem is None]
+        notes = [*found.notes, *unfinished, *notes_of(good)]
+        wrong = [(str(file.path), one.problem) for file, one in taken if one.problem is not None]
+        problems = [*found.problems, *merged_problems(wrong)]
+        return self._outcome([one for _, one in good], notes, problems)
 
     def _open(self) -> Store:
         return open_store(self.config.store_path, zone=self.config.schedule.zone)
@@ -91,10 +94,10 @@ class Intake:
         try:
             file_sha256 = hash_file(file.path)
         except DataFileError as error:
-            return Taken(problem=str(error)) if look_at(file.path) == file else Taken(notes=(_CHANGED,))
+            return Taken(problem=str(error)) if look_at(file.path) == file else Taken(notes=(Note(text=_CHANGED),))
         taken = self._taken(file, file_sha256)
         if taken.problem is not None:
-            return taken if look_at(file.path) == file else Taken(notes=(_CHANGED,))
+            return taken if look_at(file.path) == file else Taken(notes=(Note(text=_CHANGED),))
         with self._open() as store:
             write.save_source_file(
                 store,
@@ -107,17 +110,24 @@ class Intake:
                 n_rows=taken.n_rows,
                 n_new=taken.n_new,
                 now=self.clock.now(),
+                reading=reading_text(self.config, self.kind, some_refused=taken.n_rejected > 0),
             )
         return taken
 
     def _taken(self, file: FoundFile, file_sha256: str) -> Taken:
         with self._open() as store:
             before = read.source_file(store, self.config.app.name, str(file.path), kind=self.kind)
+        changed: list[str] = []
         if before is not None and before["file_sha256"] == file_sha256:
-            return Taken(n_rows=before["n_rows"], n_known=before["n_rows"])
+            changed = changed_settings(before["reading"], self.config, self.kind)
+            if not changed:
+                return Taken(n_rows=before["n_rows"], n_known=before["n_rows"])
         if file.size_bytes == 0:
-            return Taken(notes=("is empty",))
+            return Taken(notes=(Note(text="is empty"),))
         taken = self.take(file)
+        if changed:
+            why = Note(text=f"read again, since {' and '.join(changed)} changed")
+            taken = replace(taken, notes=(why, *taken.notes))
         if taken.problem is None and taken.n_rows and not taken.n_usable:
             first = f"; {taken.first_reject}" if taken.first_reject else ""
             return replace(taken, problem=f"{file.path}: none of its rows can be used{first}")
@@ -125,9 +135,11 @@ class Intake:
 
 
 def is_known(store: Store, config: Config, file: FoundFile, kind: FileKind) -> bool:
-    """Whether a file was taken in as it is now, by its size and time."""
+    """Whether a file was taken in as it is now, by its size and time, and in the way it would be read now."""
     row = read.source_file(store, config.app.name, str(file.path), kind=kind)
-    return row is not None and (row["size_bytes"], row["mtime_ns"]) == (file.size_bytes, file.mtime_ns)
+    if row is None or (row["size_bytes"], row["mtime_ns"]) != (file.size_bytes, file.mtime_ns):
+        return False
+    return not changed_settings(row["reading"], config, kind)
 
 
 def count_unknown(config: Config, patterns: Sequence[str], key: SourceKey, kind: FileKind) -> int:
@@ -145,10 +157,12 @@ def count_unknown(config: Config, patterns: Sequence[str], key: SourceKey, kind:
         return sum(not is_known(store, config, file, kind) for file in found)
 
 
-def notes_of(taken: Taken, name: str) -> list[str]:
-    """What a person should know of rows that were taken in."""
-    notes = [f"{name}: {note}" for note in taken.notes]
-    if taken.n_rejected and taken.problem is None:
-        rows, are = number_of(taken.n_rejected, "row"), "is" if taken.n_rejected == 1 else "are"
-        notes.append(f"{name}: {rows} cannot be used and {are} left out; {taken.first_reject}")
-    return notes
+def notes_of(taken: Iterable[tuple[str, Taken]]) -> list[str]:
+    """What a person should know of rows that were taken in, from files of these names."""
+    return merged_notes((name, note) for name, one in taken for note in _notes_on(one))
+
+
+def _notes_on(taken: Taken) -> list[Note]:
+    if not taken.n_rejected or taken.problem is not None:
+        return list(taken.notes)
+    return [*taken.notes, count_note(taken.n_rejected, *_LEFT_OUT, example=taken.first_reject)]

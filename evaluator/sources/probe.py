@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -21,9 +22,11 @@ from evaluator.importing.redacting import open_redactor, redacted, redacted_reje
 from evaluator.records import Item
 from evaluator.redaction import RedactionError
 from evaluator.sources.asking import OUTPUT_NAME, fetch_output
-from evaluator.sources.base import SourceKey, answer_fields, command_text, in_words_of_config, number_of
+from evaluator.sources.base import SourceKey, Taken, answer_fields, command_text, in_words_of_config, number_of
 from evaluator.sources.files import find_files
 from evaluator.sources.intake import notes_of
+from evaluator.sources.lacking import count_needed, lacking_fields, no_answers, unfound_columns
+from evaluator.sources.notes import merged_problems
 from evaluator.sources.scores import import_scores
 from evaluator.store.db import open_reader
 
@@ -44,7 +47,7 @@ class ReadRow:
         place: The file, or the command.
         line: Its line, or its position in a file that is one JSON value.
         fields: What was found, by field: texts cut, the time in the zone of the store.
-        columns: The column that each field was taken from.
+        columns: The column or path that each field was taken from.
         tags: What scores can be broken down by.
         marks: What the import has to say of it, like ``naive_time``.
     """
@@ -134,7 +137,7 @@ def _try_files(config: Config, n_rows: int, zone: ZoneInfo) -> SourceTrial:
     trial = SourceTrial(key="traffic.files", source=", ".join(config.traffic.files))
     found = find_files(config.traffic.files, config.folder)
     trial.notes += found.notes
-    problems = list(found.problems)
+    wrong: list[tuple[str, str]] = []
     trial.n_files = len(found.files)
     for file in sorted(found.files, key=lambda file: (-file.mtime_ns, file.path)):
         if len(trial.rows) >= n_rows:
@@ -143,7 +146,8 @@ def _try_files(config: Config, n_rows: int, zone: ZoneInfo) -> SourceTrial:
             trial.notes.append(f"{file.path} is empty")
             continue
         problem = _Reading(config, trial, str(file.path), zone).read(file.path, n_rows)
-        problems += [problem] if problem else []
+        wrong += [(str(file.path), problem)] if problem else []
+    problems = [*found.problems, *merged_problems(wrong)]
     if not found.files and not problems:
         problems.append("there is no file to read")
     trial.problem = "; ".join(problems) or None
@@ -170,12 +174,14 @@ def _try_scores(config: Config, slot: datetime, settings: AnalysisSettings) -> S
     problems = list(found.problems)
     trial.n_files = len(found.files)
     newest = sorted(found.files, key=lambda file: (-file.mtime_ns, file.path))
+    read: list[tuple[str, Taken]] = []
     for file in [file for file in newest if file.size_bytes][:SCORE_FILES_LOOKED_AT]:
         taken = import_scores(config, file.path, settings=settings, now=slot, dry_run=True)
         trial.n_rows += taken.n_rows
         trial.n_refused += taken.n_rejected
-        trial.notes += notes_of(taken, str(file.path))
+        read.append((str(file.path), taken))
         problems += [taken.problem] if taken.problem else []
+    trial.notes += notes_of(read)
     if not found.files and not problems:
         problems.append("there is no file to read")
     trial.problem = "; ".join(problems) or None
@@ -195,13 +201,15 @@ class _Reading:
         )
         self._redactor = open_redactor(traffic)
         self._tally = Tally()
+        self._fields = answer_fields(config)
+        self._needed: Counter[str] = Counter()
         self._n_good = 0
         self._n_looked_at = 0
 
     def read(self, path: Path, n_rows: int) -> str | None:
         """Add rows to the trial; return why the file cannot be used, None when it can."""
         try:
-            for entry in self._entries(path):
+            for entry in read_rows(path, format=detect_format(path), tally=self._tally):
                 self._take(entry, n_rows)
                 if len(self._trial.rows) >= n_rows or self._n_looked_at >= MOST_ROWS_LOOKED_AT:
                     break
@@ -209,10 +217,6 @@ class _Reading:
             return in_words_of_config(str(error).replace(str(path), self._name))
         self._add_notes()
         return self._problem()
-
-    def _entries(self, path: Path) -> Iterator[Row | Reject]:
-        """The rows of the file, each as it stands there."""
-        return read_rows(path, format=detect_format(path), tally=self._tally)
 
     def _take(self, entry: Row | Reject, n_rows: int) -> None:
         self._n_looked_at += 1
@@ -225,6 +229,7 @@ class _Reading:
                 entry = Reject.of(entry.line_number, reason, f"columns {', '.join(map(repr, entry.values))}")
             else:
                 self._n_good += 1
+                count_needed(self._needed, item)
                 if len(self._trial.rows) < n_rows:
                     self._trial.rows.append(self._shown(entry, item))
                 return
@@ -241,13 +246,13 @@ class _Reading:
             )
 
     def _shown(self, row: Row, item: Item) -> ReadRow:
-        plan = self._converter.planner.plan(tuple(row.values))
+        values, plan = self._converter.locate(row.values)
         fields = {name: text for name, text in self._texts(item).items() if text}
         return ReadRow(
             place=self._name,
             line=row.line_number,
             fields={name: text[:_FIELD_CHARS] for name, text in fields.items()},
-            columns={name: column for name in FIELD_NAMES if (column := _column(plan, name, row.values)) is not None},
+            columns={name: column for name in FIELD_NAMES if (column := _column(plan, name, values)) is not None},
             tags=dict(item.tags),
             marks=tuple(sorted(item.flags)),
         )
@@ -277,22 +282,15 @@ class _Reading:
         self._trial.notes += [f"{self._name}: {note}" for note in notes]
 
     def _problem(self) -> str | None:
-        """Why no row of the file can be used, or which named column it does not have."""
-        planner = self._converter.planner
-        columns = ", ".join(repr(column[:60]) for column in planner.columns[:30])
-        missing = planner.missing() if planner.columns else []
-        if missing:
-            named = ", ".join(f'{name} = "{planner.named[name]}"' for name in missing)
-            return f"{self._name}: no row has the column of traffic.fields = {{{named}}}; columns seen: {columns}"
-        if self._n_good or not self._n_looked_at:
-            return None
-        if planner.columns and not planner.found("output"):
-            known = ", ".join(FIELD_NAMES["output"])
-            return (
-                f"{self._name}: no row has a field for the answer (one of {known}); columns seen: {columns}. Name its"
-                ' column: traffic.fields = {output = "NAME"}'
-            )
-        return f"{self._name}: none of the {self._n_looked_at:,} rows looked at can be used"
+        """Why no row of the file can be used, which named column it does not have, or what no row of it has."""
+        converter = self._converter
+        problem = unfound_columns(converter)
+        if problem is None and self._n_good:
+            problem = lacking_fields(converter, self._needed, self._fields)
+        elif problem is None and self._n_looked_at:
+            problem = no_answers(converter, self._fields)
+            problem = problem or f"none of the {self._n_looked_at:,} rows looked at can be used"
+        return None if problem is None else f"{self._name}: {problem}"
 
 
 def _column(plan: Plan, name: str, values: Mapping[str, Any]) -> str | None:

@@ -14,6 +14,7 @@ from evaluator.importing.redacting import open_redactor, redacted_text
 from evaluator.sources.asking import Stop, pull_command
 from evaluator.sources.base import PullOutcome, command_text, import_one
 from evaluator.sources.intake import Intake, count_unknown
+from evaluator.sources.notes import shown_notes
 from evaluator.sources.scores import import_scores
 from evaluator.store import read, write
 from evaluator.store.db import open_store
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from evaluator.analysis import AnalysisSettings
 
 _MESSAGE_CHARS = 2_000
-_NOTES_KEPT = 20
 _LOOK_BACK = 200
 
 
@@ -125,7 +125,7 @@ def waiting_sources(config: Config) -> WaitingSources:
 
 def _keep(config: Config, outcome: PullOutcome, *, slot: datetime, started: datetime, clock: Clock) -> PullOutcome:
     """Store an outcome, and return it with the number of runs that the source has been quiet for."""
-    said = "; ".join(text for text in (outcome.message, *outcome.notes[:_NOTES_KEPT]) if text)
+    said = "; ".join(text for text in (outcome.message, *shown_notes(outcome.notes)) if text)
     said = redacted_text(said[:_MESSAGE_CHARS], open_redactor(config.traffic))
     with open_store(config.store_path, zone=config.schedule.zone) as store:
         write.add_pull(

@@ -10,7 +10,8 @@ from evaluator.config import Config
 from evaluator.errors import DataFileError
 from evaluator.importing import RejectLog
 from evaluator.importing.redacting import open_redactor
-from evaluator.sources.base import Taken, first_reject_of, in_words_of_config, number_of
+from evaluator.sources.base import Taken, first_reject_of, in_words_of_config
+from evaluator.sources.notes import Note, count_note
 
 if TYPE_CHECKING:
     from evaluator.analysis import AnalysisSettings
@@ -64,12 +65,13 @@ def import_scores(
 
 
 def _taken(report: VerdictReport, rejects: RejectLog) -> Taken:
-    notes = [in_words_of_config(note) for file in report.files for note in file.notes]
+    notes = [Note(text=in_words_of_config(note)) for file in report.files for note in file.notes]
     for judge in report.judges:
         setup = f" (setup v{judge.setup})" if judge.setup is not None else ""
-        notes.append(f"{judge.judge}, {judge.criterion}{setup}: {number_of(judge.n_scored, 'score')}")
+        who = f"{judge.judge}, {judge.criterion}{setup}: "
+        notes.append(count_note(judge.n_scored, f"{who}1 score", f"{who}{{n}} scores"))
     if report.redaction:
-        notes.append(f"redacted: {report.redaction}")
+        notes.append(Note(text=f"redacted: {report.redaction}"))
     return Taken(
         n_rows=report.n_rows,
         n_new=sum(judge.n_new for judge in report.judges),

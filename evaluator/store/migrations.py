@@ -235,7 +235,7 @@ _M003 = (
     """CREATE TABLE source_files (
         app TEXT NOT NULL, kind TEXT NOT NULL CHECK (kind IN ('traffic', 'verdicts')), path TEXT NOT NULL,
         size_bytes INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, file_sha256 TEXT NOT NULL, n_rows INTEGER NOT NULL,
-        n_new INTEGER NOT NULL, taken_utc TEXT NOT NULL,
+        n_new INTEGER NOT NULL, taken_utc TEXT NOT NULL, reading TEXT NOT NULL DEFAULT '',
         PRIMARY KEY (app, kind, path)) STRICT, WITHOUT ROWID""",
     # what came of asking a source, good or bad
     """CREATE TABLE pulls (

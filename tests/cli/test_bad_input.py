@@ -48,6 +48,16 @@ def answers() -> Path:
 # ---------------------------------------------------------------- configuration
 
 
+@pytest.mark.parametrize("name", ["", "  ", "x" * 81])
+@pytest.mark.parametrize("verb", [["run", "once"], ["import", "answers.jsonl"], ["check"], ["source", "list"]])
+def test_app_without_a_name_is_refused(answers: Path, verb: list[str], name: str) -> None:
+    """An empty variable of a script must not begin another app beside the configured one."""
+    write_config(CONFIG)
+    write_anchors(Path("anchors.jsonl"))
+    assert "a name of 1 to 80 characters is needed" in refused(*verb, "--app", name, code=64)
+    assert not Path("data").exists()
+
+
 def test_configuration_that_is_not_there_is_named() -> None:
     """The default one, and one named by hand."""
     assert refused("run", "once", code=64).startswith(

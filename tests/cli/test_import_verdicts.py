@@ -100,6 +100,23 @@ def test_several_criteria_are_chosen_by_the_number_of_their_setup() -> None:
     assert "has no judge setup 9" in refused("segments", "--setup", "9", code=64)
 
 
+def test_setup_may_be_named_as_it_is_shown() -> None:
+    """``v2``; what is no number of a setup is refused."""
+    ok("import", "--verdicts", SAMPLES / "promptfoo.json", "--skip-bad")
+    assert ok_json("check", "--setup", "v2") == ok_json("check", "--setup", "2")
+    for text in ("v", "0", "-1", "two", "v٢", "9" * 30):
+        assert "write it as a number from 1, like 2 or v2" in refused("check", "--setup", text, code=64)
+
+
+def test_name_of_many_lines_or_words_stays_on_one_line() -> None:
+    """Names come from files, and a prompt may stand in the column of the judge."""
+    shown = ok("import", "--verdicts", write_scores(judge="strict\njudge " + "x" * 5000))
+    (line,) = [line for line in shown.splitlines() if line.startswith("scale of ")]
+    assert line.startswith("scale of strict judge xxx")
+    assert line.endswith("x…: 1 to 5 (whole numbers from 1 to 5)")
+    assert max(len(line) for line in ok("check").splitlines() if "judge setup v1" in line) < 300
+
+
 def test_rejects_keep_everything_out_and_are_named() -> None:
     """Row, value, fix on stderr; the file of rejects on request."""
     result = invoke("import", "--verdicts", SAMPLES / "promptfoo.json", "--rejects", "bad.jsonl")

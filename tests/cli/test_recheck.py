@@ -56,6 +56,13 @@ def test_dry_run_shows_the_cost_and_calls_nothing() -> None:
     assert n_calls() == 0
 
 
+def test_scale_that_is_the_judges_own_is_not_called_mapped() -> None:
+    """Named to be sure; nothing is done to the scores."""
+    path = moved_world()
+    assert "are mapped on" not in ok("recheck", path, "--scale", "1", "5", "--dry-run")
+    assert "are mapped on 1 to 5" in ok("recheck", path, "--scale", "0", "5", "--dry-run")
+
+
 def test_second_call_shows_the_result_without_grading() -> None:
     """And --again grades."""
     path = moved_world()

@@ -70,10 +70,9 @@ def test_run_grades_anchors_and_a_sample_and_tells_the_outcome() -> None:
     result = invoke("run", "once", "--slot", SLOT)
     assert result.exit_code == 0
     first, headline = result.stdout.splitlines()
-    assert first.startswith(
-        "run of 2026-03-05 06:00 UTC: finished, 12 anchors and 30 answers: 42 scored; 42 calls, $0.00, "
-    )
+    assert first.startswith("run of 2026-03-05 06:00 UTC: finished, 12 anchors and 30 answers: 42 scored; 42 calls, ")
     assert headline.startswith("Learning: run 1 of 10")
+    assert "$" not in first
     with open_reader(DB) as store:
         (run,) = read.runs(store, "shop")
     assert (run["status"], run["n_scored_anchor"], run["n_scored_traffic"]) == ("finished", 12, 30)
@@ -153,10 +152,10 @@ def test_dry_run_counts_calls_and_makes_none() -> None:
     """Anchors and traffic apart, a day and a month."""
     write_config(by_words="noting_calls")
     text = ok("run", "once", "--slot", SLOT, "--dry-run")
-    assert "would grade 12 anchors and 30 answers: 42 calls, at most $0.00" in text
+    assert "would grade 12 anchors and 30 answers: 42 calls, at what the function spends" in text
     assert "a day, anchors: 12 calls" in text
     assert "a day, traffic: 10 calls" in text
-    assert "a month" in text
+    assert "$" not in text
     assert "12 older answers" in text
     assert not Path("calls.txt").exists()
     with open_reader(DB) as store:
@@ -234,6 +233,41 @@ def test_budget_that_is_used_up_is_no_failure() -> None:
     assert result.exit_code == 0
     assert "note: the day's budget of 20 calls is used up" in result.stderr
     assert "20 calls" in result.stdout
+    assert "budget: 20 of 20 calls are left today\n" in result.stderr
+
+
+def test_run_that_found_the_budget_used_up_says_first_that_nothing_was_graded() -> None:
+    """By what, until when, and which setting; a dry run says what fits."""
+    path = write_config()
+    path.write_text(path.read_text("utf-8") + "[budget]\ncalls_per_day = 20\n", encoding="utf-8")
+    ok("run", "once", "--slot", SLOT)
+    result = invoke("run", "once", "--slot", SLOT)
+    assert result.exit_code == 0
+    first = result.stdout.splitlines()[0]
+    assert "nothing more was graded, since today's budget is used up (budget.calls_per_day = 20)" in first
+    tomorrow = (SystemClock().now() + timedelta(days=1)).date().isoformat()
+    assert f"there is a new one from {tomorrow} on (UTC)" in first
+    assert "budget: 0 of 20 calls are left today" in result.stderr
+    path.write_text(path.read_text("utf-8").replace("calls_per_day = 20", "calls_per_day = 1"), encoding="utf-8")
+    other = ok("run", "once", "--slot", "2026-03-04T06:00")
+    assert ": nothing was graded, since today's budget is used up (budget.calls_per_day = 1)" in other
+
+
+def test_dry_run_says_what_is_left_today_and_where_it_will_stop() -> None:
+    """As text and as numbers; nothing is said where there is no limit."""
+    assert "left today" not in ok("run", "once", "--slot", SLOT, "--dry-run")
+    path = write_config()
+    path.write_text(path.read_text("utf-8") + "[budget]\ncalls_per_day = 30\n", encoding="utf-8")
+    text = ok("run", "once", "--slot", SLOT, "--dry-run")
+    assert "budget: 30 of 30 calls are left today" in text
+    assert "warning: this does not fit: it will stop after 30 of 42 calls" in text
+    assert ok_json("run", "once", "--slot", SLOT, "--dry-run")["calls_left_today"] == 30
+
+
+def test_dry_run_makes_no_database() -> None:
+    """A look ahead leaves nothing behind."""
+    ok("run", "once", "--dry-run", "--db", "elsewhere/new.db")
+    assert not Path("elsewhere").exists()
 
 
 def test_judge_that_fails_on_everything_fails_the_run() -> None:
@@ -437,13 +471,25 @@ def test_answers_recorded_without_any_setting_are_fetched(monkeypatch: pytest.Mo
     assert "recorded answers: 1 new, from 1 file" in invoke("run", "once", "--slot", SLOT).stderr
 
 
-def test_answers_of_a_day_that_goes_on_are_said_to_wait() -> None:
+def test_answers_of_a_day_that_ended_since_wait_for_the_next_run() -> None:
     """Whoever sees none of theirs graded knows when they will be."""
     ok("run", "once", "--slot", SLOT)
     ok("import", write_answers(Path("today.jsonl"), some_answers(3, "2026-03-05")))
     result = invoke("run", "once", "--slot", SLOT)
     assert "finished already" in result.stdout
-    assert "3 answers of 2026-03-05 wait until the day has ended; the next run after that takes them\n" in result.stderr
+    assert "3 answers of 2026-03-05 wait for the next scheduled run, " in result.stderr
+    assert " 06:00 UTC; or now `judgewatch run once --since 2026-03-05`\n" in result.stderr
+
+
+def test_answers_of_today_are_said_to_wait_for_the_run_after_it() -> None:
+    """With the instant at which that is."""
+    ok("run", "once")
+    now = SystemClock().now()
+    ok("import", write_answers(Path("today.jsonl"), some_answers(1, now.date().isoformat())))
+    result = invoke("run", "once")
+    day_after = (now + timedelta(days=1)).date().isoformat()
+    words = f"1 answer of {now.date()} waits until the day has ended; the run of {day_after} 06:00 UTC takes it\n"
+    assert words in result.stderr
 
 
 def test_answers_of_a_day_that_ended_can_be_taken_at_once() -> None:

@@ -53,7 +53,9 @@ def test_rows_are_shown_with_fields_columns_and_values() -> None:
 
 def test_rows_are_printed_as_json() -> None:
     """The same for programs, with both sources."""
-    configure(FILES + write_command("print(json.dumps({'id': 'c', 'output': 'x'})); print('oops')"))
+    whole = "{'id': 'd', 'input': 'Why?', 'output': 'x', 'answered_at': '2026-03-04T10:00:00Z'}"
+    lines = f"[json.dumps({{'id': 'c', 'output': 'x'}}), 'oops', json.dumps({whole})]"
+    configure(FILES + write_command(f"print('\\n'.join({lines}))"))
     payload = ok_json("source", "test")
     files, command = payload["sources"]
     assert payload["stored"] is False

@@ -142,8 +142,9 @@ def _judge(rows: Sequence[dict[str, Any]], names: dict[str, Any], change_day: st
     spread = 2.09 * stdev(shifts[:20])
     anchor_runs = [
         AnchorRun(
-            run_id=run_id, day=day, slot_utc=slot, n=len(scores), n_anchors=len(items), counted=place != 30, not_counted="",
-            in_baseline=place < 20, mean=fmean(scores.values()), shift=shift, low=shift - spread, high=shift + spread,
+            run_id=run_id, day=day, slot_utc=slot, n=len(scores), n_anchors=len(items), counted=place != 30,
+            not_counted="", in_baseline=place < 20, mean=fmean(scores.values()), shift=shift,
+            low=shift - spread, high=shift + spread,
             evidence=None if place < 10 else min(2.9, 0.1 + max(0.0, shift) * 9),
         )
         for place, (((slot, day, run_id), scores), shift) in enumerate(zip(ordered, shifts, strict=True))

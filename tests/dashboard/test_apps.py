@@ -183,7 +183,9 @@ def test_settings_that_cannot_be_read_say_nothing(tmp_path: Path, settings: dict
     [
         ((0.31, 7, None, None), "$0.31 today"),
         ((1.12, 7, 5.0, None), "$1.12 of $5.00 today"),
-        ((0.0, 212, None, 318), "$0.00 and 212 of 318 calls today"),
+        ((0.0, 212, None, 318), "212 of 318 calls today"),
+        ((0.0, 3, None, None), "3 calls today"),
+        ((0.0, 0, None, None), "$0.00 today"),
         ((0.004, 1, 1.0, 1), "$0.0040 of $1.00 and 1 of 1 call today"),
     ],
 )

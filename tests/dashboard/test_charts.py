@@ -471,6 +471,7 @@ def a_verdict(day: str, score: float | None, **changes: Any) -> dict[str, Any]:
         "score": score,
         "unscored_reason": failed,
         "setup": 1,
+        "purpose": "scheduled",
         "explanation": "<b>ok</b>",
         **changes,
     }
@@ -480,12 +481,28 @@ def test_verdicts_are_a_strip_in_order_of_time() -> None:
     """One point a run; a verdict without a score is a cross with its reason, and no zero."""
     verdicts = [a_verdict("2026-11-03", 4.0), a_verdict("2026-11-02", None), a_verdict("2026-11-01", 3.0)]
     chart = plot_verdicts(verdicts, scale=SCALE)
-    scores, failed = trace(chart.figure, "score"), trace(chart.figure, "not scored")
+    scores, failed = trace(chart.figure, "score, setup v1"), trace(chart.figure, "not scored")
     assert (scores["x"], scores["y"]) == (["2026-11-01", "2026-11-03"], [3.0, 4.0])
     assert failed["x"] == ["2026-11-02"]
     assert "not scored: timeout" in failed["hovertext"][0]
     assert "&lt;b&gt;ok&lt;/b&gt;" in scores["hovertext"][0]
     assert chart.title == "2 scores from 1 Nov to 3 Nov: 3 to 4, 4 in the newest"
+
+
+def test_verdicts_of_two_setups_share_no_line() -> None:
+    """Imported, graded by the configured judge, and graded again aside: a trace each, and the last one has no line."""
+    verdicts = [
+        a_verdict("2026-11-01", 2.0, purpose="imported"),
+        a_verdict("2026-11-02", 3.0, setup=2),
+        a_verdict("2026-11-03", 3.0, setup=3),
+        a_verdict("2026-11-04", 4.0, setup=3, purpose="recheck"),
+    ]
+    figure = plot_verdicts(verdicts, scale=SCALE).figure
+    traces = [trace(figure, name) for name in ("imported score", "score, setup v2", "score, setup v3", "recheck")]
+    assert [found["y"] for found in traces] == [[2.0], [3.0], [3.0], [4.0]]
+    assert [found["mode"] for found in traces] == ["lines+markers"] * 3 + ["markers"]
+    assert traces[0]["marker"]["color"] != traces[1]["marker"]["color"] == traces[3]["marker"]["color"]
+    assert spec(figure)["layout"]["showlegend"] is True
 
 
 def test_verdicts_without_any_score_are_said() -> None:
@@ -497,6 +514,7 @@ def test_verdicts_without_any_score_are_said() -> None:
 def a_run(**changes: Any) -> dict[str, Any]:
     """One finished run."""
     fields = {"slot_day": "2026-11-01", "status": "finished", "n_scored": 9, "n_unscored": 1, "n_not_started": 0}
+    fields["not_counted"] = ""
     return {**fields, "reasons": {"timeout": 1}, **changes}
 
 
@@ -525,3 +543,38 @@ def test_runs_are_stacked_bars_by_what_came_of_the_plan() -> None:
 def test_run_title_counts_the_endings(statuses: list[str], title: str) -> None:
     """Also while the first run is under way."""
     assert plot_runs([a_run(status=status) for status in statuses]).title == title
+
+
+def test_run_title_counts_what_is_no_measurement() -> None:
+    """A run that came to its end behind a cache is finished and does not count; the hover says why."""
+    chart = plot_runs([a_run(), a_run(slot_day="2026-11-02", not_counted="a cache answered")])
+    assert chart.title == "All 2 runs finished; 1 does not count"
+    assert "does not count: a cache answered" in trace(chart.figure, "scored")["hovertext"][1]
+
+
+def test_run_that_is_no_measurement_is_a_cross_on_the_anchors() -> None:
+    """It has no shift: a mark on the zero line with the reason, and no point of its own."""
+    runs = [frames.anchor_run(0, 0.1), frames.anchor_run(1, None, counted=False, not_counted="a <b>cache</b> answered")]
+    days = {"first_day": "2026-11-01", "last_day": "2026-11-02"}
+    chart = plot_anchors(frames.judge(runs), **days, smallest_change=0.1)
+    cross = trace(chart.figure, "run that is no measurement")
+    assert (cross["x"], cross["y"]) == (["2026-11-02"], [0.0])
+    assert "does not count: a &lt;b&gt;cache&lt;/b&gt; answered" in cross["hovertext"][0]
+    assert [found["name"] for found in spec(chart.figure)["data"]] == ["run, all its anchors", cross["name"]]
+    assert "cross: run that is no measurement" in chart.caption
+    assert "hollow" not in chart.caption
+
+
+def test_imported_scores_without_anchors_title_their_means() -> None:
+    """First and last days with their means; no baseline is promised."""
+    days = {"n": 40, "low": 4.0, "high": 4.3}
+    periods = [
+        {"first_day": "2026-10-17", "last_day": "2026-10-30", "mean": 4.12, **days},
+        {"first_day": "2026-11-17", "last_day": "2026-11-30", "mean": 5.12, **days},
+    ]
+    found: Any = {"imported": True, "anchor_setup": None, "raw_periods": periods}
+    assert traffic_title(found) == (
+        "Raw scores as imported: 4.12 on 17–30 Oct 2026, then 5.12 on 17–30 Nov 2026;"
+        " judge or assistant, anchors would tell"
+    )
+    assert traffic_title({**found, "raw_periods": []}) == "Raw scores as imported"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ from dashboard import queries
 from dashboard.answer_queries import AnswerList
 from dashboard.answer_view import neighbours
 from dashboard.filters import View
-from dashboard.needs_look import look_sentence, looks
+from dashboard.needs_look import look_sentence, looks, nothing_to_look_at
 from dashboard.wording import bounds, change
 from dashboard.wording import day as day_text
 from evaluator.findings import Findings
@@ -436,7 +437,7 @@ def test_anchor_shows_what_a_person_said_and_all_its_verdicts(database: Database
     n_before = sum("judge setup v1 · judge-large" in heading for heading in opened.headings)
     next(toggle for toggle in opened.app.toggle).set_value(True).run()
     assert n_before == 3
-    assert len(opened.trace("score")["x"]) == 59
+    assert len(opened.trace("score, setup v1")["x"]) == 59
     assert sum("judge setup v1 · judge-large" in heading for heading in opened.headings) == 59
 
 
@@ -484,7 +485,8 @@ def test_run_table_counts_add_up(database: Database, open_page: OpenPage) -> Non
     table = open_page(database("analysed"), "runs").app.dataframe[0].value
     assert len(table) == 59
     assert (table["planned"] == table["scored"] + table["not scored"] + table["not started"]).all()
-    assert table["scheduled"].iloc[0] == "30 Nov 2026, 06:00"
+    assert table["time"].iloc[0] == "30 Nov 2026, 06:00"
+    assert set(table["kind"]) == {"scheduled run"}
 
 
 def test_run_under_way_says_how_far_it_is(tmp_path: Path, open_page: OpenPage) -> None:
@@ -559,3 +561,10 @@ def test_finished_run_needs_no_look() -> None:
     assert looks(None, [{"status": "finished", "slot_day": LAST_DAY}], View()) == []
     failed = looks(None, [{"status": "failed", "slot_day": LAST_DAY}], View())
     assert [(look.text, look.page) for look in failed] == [("The last run (29 Nov) failed.", "runs")]
+
+
+def test_empty_list_says_no_more_than_is_known() -> None:
+    """After a finding there is nothing else; while nothing is known there is nothing so far."""
+    tones: list[Any] = [{"tone": tone} for tone in ("look", "quiet", "unknown")]
+    said = [nothing_to_look_at(found) for found in (*tones, None)]
+    assert said == ["Nothing else stands out.", "Nothing stands out.", "Nothing stands out so far.", "Nothing yet."]

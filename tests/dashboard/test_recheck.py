@@ -75,15 +75,21 @@ def test_recheck_that_is_not_finished_is_not_shown(tmp_path: Path, open_page: Op
 
 
 def test_chart_shows_the_numbers_of_the_result(tmp_path: Path, open_page: OpenPage) -> None:
-    """Old before recent, stored beside now, with the interval's upper half as a whisker."""
+    """What each part shifted by, then the judge's own move, each with the interval's upper half as a whisker."""
     path = tmp_path / "j.db"
     result = rechecked(path).result
     page = open_page(path)
-    then, now = page.trace("stored score"), page.trace("score now")
-    assert then["y"] == [result["old"]["then"]["value"], result["recent"]["then"]["value"]]
-    assert now["y"] == [result["old"]["now"]["value"], result["recent"]["now"]["value"]]
-    whisker = now["error_y"]["array"][0]
-    assert whisker == pytest.approx(result["old"]["now"]["high"] - result["old"]["now"]["value"])
+    shown = {
+        "old answers": result["old"]["shift"],
+        "recent answers": result["recent"]["shift"],
+        "judge's own move": result["drift"],
+    }
+    for name, found in shown.items():
+        row = page.trace(name)
+        assert row["x"] == [found["value"]]
+        assert row["error_x"]["array"] == [pytest.approx(found["high"] - found["value"])]
+    title = next(text for text in page.headings if text.startswith("Against the stored scores"))
+    assert f"{result['old']['shift']['value']:+.2f} for old answers" in title
 
 
 def test_furthest_answers_are_linked(tmp_path: Path, open_page: OpenPage) -> None:
@@ -112,12 +118,14 @@ def test_one_part_alone_is_drawn() -> None:
     """Parity only: no old part, no holes."""
     part = {
         "n": 3, "first_day": "2026-11-01", "last_day": "2026-11-02",
-        "then": {"value": 3.0, "low": None, "high": None}, "now": {"value": 3.5, "low": 3.1, "high": 3.9},
+        "shift": {"value": 0.5, "low": None, "high": None},
     }  # fmt: skip
-    chart = plot_recheck([("recent", part)], scale=(1, 5), level=0.95)
+    chart = plot_recheck([("recent", part)], drift=None, smallest_change=0.1, level=0.95)
     spec = json.loads(chart.figure.to_json())
-    assert [trace["y"] for trace in spec["data"]] == [[3.0], [3.5]]
-    assert "recent answers: stored 3.00, now 3.50" in chart.alt
+    assert [trace["x"] for trace in spec["data"]] == [[0.5]]
+    assert chart.title == "Against the stored scores the judge gives +0.50 for recent answers"
+    assert "recent answers +0.50." in chart.alt
+    assert "3 recent answers, each graded again" in chart.caption
     assert "NaN" not in chart.figure.to_json()
 
 

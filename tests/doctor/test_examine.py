@@ -75,6 +75,34 @@ def test_no_call_calls_nothing(folder: Path, serve: Serve) -> None:
     assert not has_failed(list(found.values()))
 
 
+@pytest.mark.parametrize(
+    ("text", "status", "words"),
+    [
+        ("Rate {{output}}, please.", "ok", "24 characters"),
+        ("Rate it.", "fail", "the prompt has no {{output}}"),
+        ("Rate {{output}} and {{outptu}}.", "fail", "an unknown placeholder {{outptu}}"),
+        (None, "fail", "there is no such file"),
+    ],
+)
+def test_prompt_of_ones_own_is_looked_at_without_a_call(
+    folder: Path, text: str | None, status: str, words: str
+) -> None:
+    """Nor with a key that is missing; the rest is looked at as well."""
+    if text is not None:
+        (folder / "own.txt").write_text(text, "utf-8")
+    config_of(folder, judge='prompt_file = "own.txt"\nscale = [1, 5]\napi_key_env = "NO_SUCH_KEY_HERE"')
+    found = examined(folder, ask_judge=False)
+    assert found["prompt"].status == status
+    assert words in found["prompt"].found
+    assert states(found, "key", "schedule") == ["fail", "ok"]
+
+
+def test_shipped_prompt_is_not_spoken_of(folder: Path) -> None:
+    """There is nothing about it to mend."""
+    config_of(folder)
+    assert "prompt" not in examined(folder, ask_judge=False)
+
+
 def test_caching_gateway_fails(folder: Path, serve: Serve) -> None:
     """Whether it says so in a header or not."""
     for marks in ({}, {"cf-aig-cache-status": "HIT"}):

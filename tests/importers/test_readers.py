@@ -174,6 +174,24 @@ def test_json_that_breaks_parsers_is_one_reject(load: Load, line: bytes, reason:
     assert len(loaded.items) == 1
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(b"[\n", b"]\n"), (b'{"data": [\n', b"]}\n"), (b"\n [\n\n", b"]"), (b'{\n"next": null,\n"data": [\n', b"]}\n")],
+)
+def test_one_document_over_several_lines_is_no_json_lines(load: Load, before: bytes, after: bytes) -> None:
+    """Its last object would pass for the only row, since no comma follows it."""
+    row = ANSWER.rstrip()
+    with pytest.raises(DataFileError, match=r"rows\.jsonl: one JSON document over several lines.*ending \.json"):
+        load(before, row + b",\n", row + b",\n", row + b"\n", after, name="rows.jsonl")
+
+
+def test_first_row_that_was_cut_off_is_one_reject(load: Load) -> None:
+    """The row after it is whole, so these are lines."""
+    loaded = load(b'{"output":\n', ANSWER, b'{"output": "x"},\n', ANSWER)
+    assert [entry.line_number for entry in loaded.items] == [2, 4]
+    assert [entry.line_number for entry in loaded.rejects] == [1, 3]
+
+
 def test_numbers_that_are_none_are_missing(load: Load) -> None:
     """NaN and Infinity, which some writers put into JSON, are read as null."""
     item = load(b'{"output": NaN, "score": Infinity, "big": 1e999, "n": -Infinity}\n').items[0].item

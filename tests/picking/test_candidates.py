@@ -96,10 +96,10 @@ def test_key_without_tags_is_refused_with_those_there_are(desk: Desk) -> None:
 
 def test_days_bound_the_draw(desk: Desk) -> None:
     """Answers without a time are of no day."""
-    desk.add([varied(300, day="2026-02-20"), varied(301, answered_utc=None)])
-    assert len(draw(desk, since="2026-02-19", until="2026-02-21").items) == 1
+    desk.add([*(varied(number, day="2026-02-20") for number in range(300, 310)), varied(310, answered_utc=None)])
+    assert len(draw(desk, since="2026-02-19", until="2026-02-21").items) == 10
     assert len(draw(desk, since="2026-02-21").items) == 30
-    assert draw(desk, 100).n_looked_at == 102
+    assert draw(desk, 100).n_looked_at == 111
 
 
 def test_no_traffic_is_told_with_the_way_out(tmp_path: Any) -> None:
@@ -116,6 +116,18 @@ def test_no_traffic_is_told_with_the_way_out(tmp_path: Any) -> None:
         UsageError, match=r"none of the 1 answers of app 'shop' can be an anchor \(1 empty\); with traffic.store_te"
     ):
         draw(empty)
+
+
+def test_too_few_for_a_set_are_refused_before_any_call(tmp_path: Any) -> None:
+    """Nine of ten, one of them the same again; with the tenth it goes."""
+    desk = Desk(tmp_path / "few.db")
+    desk.add([varied(number) for number in range(9)] + [varied(9, input=varied(1).input, output=varied(1).output)])
+    with pytest.raises(
+        UsageError, match=r"only 9 of .* \(left out: 1 the same text again\).* at least 10; take in more"
+    ):
+        draw(desk)
+    desk.add([varied(10)])
+    assert len(draw(desk).items) == 10
 
 
 def test_personal_data_is_flagged_not_dropped(desk: Desk) -> None:

@@ -62,7 +62,7 @@ def test_only_a_configured_folder_can_be_missing(tmp_path: Path) -> None:
 
 
 def test_answers_wait_by_day_and_older_ones_are_left_out(tmp_path: Path) -> None:
-    """Days that ended are within the window; today and tomorrow go on."""
+    """Days that had ended are within the window; today and tomorrow go on."""
     lines = [
         f'{{"id": "{day}-{n}", "output": "x", "answered_at": "2026-03-0{day}T10:00:00Z"}}'
         for day, size in ((1, 5), (3, 4), (4, 3), (5, 2), (6, 1))
@@ -71,6 +71,22 @@ def test_answers_wait_by_day_and_older_ones_are_left_out(tmp_path: Path) -> None
     (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
     config = settings(tmp_path, lookback_days=2)
     import_files(config.store_path, [tmp_path / "a.jsonl"], app="default", now=NOW)
-    waiting = waiting_answers(config, ruler_id="none", slot_utc=SLOT_UTC)
+    waiting = waiting_answers(config, ruler_id="none", slot_utc=SLOT_UTC, now=NOW)
     assert waiting.ended == {"2026-03-03": 4, "2026-03-04": 3}
-    assert waiting.going_on == {"2026-03-05": 2, "2026-03-06": 1}
+    assert (waiting.for_next, waiting.going_on) == ({}, {"2026-03-05": 2, "2026-03-06": 1})
+    assert (waiting.next_run.isoformat(), waiting.run_after.isoformat()) == (
+        "2026-03-06T06:00:00+00:00",
+        "2026-03-07T06:00:00+00:00",
+    )
+
+
+def test_day_that_has_ended_since_the_run_waits_for_the_next_run_only(tmp_path: Path) -> None:
+    """At a quarter to two at night, of the evening before; the zone is that of the schedule."""
+    line = '{"id": "1", "output": "x", "answered_at": "2026-03-05T20:00:00Z"}'
+    (tmp_path / "a.jsonl").write_text(line, encoding="utf-8")
+    config = settings(tmp_path)
+    import_files(config.store_path, [tmp_path / "a.jsonl"], app="default", now=NOW)
+    at_night = datetime(2026, 3, 6, 1, 45, tzinfo=UTC)
+    waiting = waiting_answers(config, ruler_id="none", slot_utc=SLOT_UTC, now=at_night)
+    assert (waiting.for_next, waiting.going_on, waiting.ended) == ({"2026-03-05": 1}, {}, {})
+    assert waiting.next_run == datetime(2026, 3, 6, 6, tzinfo=UTC)

@@ -108,6 +108,24 @@ def test_bad_line_among_good_ones_is_left_out_and_told(tmp_path: Path) -> None:
     assert "its output: 1 row cannot be used and is left out; line 2: broken JSON" in told(outcome)
 
 
+def test_list_over_several_lines_is_not_taken_for_its_last_answer(tmp_path: Path) -> None:
+    """``json.dumps(rows, indent=1)`` with an object a line: nothing of it is taken in."""
+    code = "print('['); print('{\"output\": \"x\"},'); print('{\"output\": \"y\"}'); print(']')"
+    config = config_of(tmp_path, script(tmp_path, code))
+    outcome = pull(config)
+    assert (outcome.status, outcome.n_new) == ("failed", 0)
+    assert "its output: one JSON document over several lines" in outcome.message
+    assert stored(config) == set()
+
+
+def test_rows_that_cannot_be_used_are_not_counted_as_repeated(tmp_path: Path) -> None:
+    """One known row and one that is none."""
+    code = GOOD + "print('Loading...')"
+    config = config_of(tmp_path, script(tmp_path, code))
+    pull(config)
+    assert pull(config).message == "the source repeated what is stored: 1 row, 0 new"
+
+
 def test_whole_last_line_without_an_end_is_taken(tmp_path: Path) -> None:
     """``sys.stdout.write`` of a joined text."""
     outcome = pull(config_of(tmp_path, script(tmp_path, "sys.stdout.write(json.dumps({'id': 'a', 'output': 'x'}))")))

@@ -6,6 +6,7 @@ import os
 import secrets
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,12 @@ from evaluator.errors import ConfigError, UsageError
 from evaluator.sources import check_reading, pull_sources, waiting_sources
 from evaluator.sources import files as files_module
 from evaluator.sources.files import find_files
+from evaluator.sources.notes import Note, merged_notes
 from evaluator.store import read
-from evaluator.store.db import open_reader
+from evaluator.store.db import open_reader, open_store
 from tests.sources.conftest import NOW, SLOT, Clock, lines, pull, put, row, settings, stored, told
+
+SAID = {"answered_at": "said"}
 
 
 @pytest.fixture
@@ -73,6 +77,111 @@ def test_answer_with_another_text_is_told(config: Config, tmp_path: Path) -> Non
     pull(config)
     put(tmp_path / "in/b.jsonl", lines(row("a1", output="Something else.")))
     assert "1 answer came with another text under a known id" in told(pull(config))
+
+
+# ---------------------------------------------------------------- read otherwise now
+
+
+def test_corrected_column_reads_a_known_file_again_and_gives_its_rows_their_time(tmp_path: Path) -> None:
+    """The first try at ``traffic.fields`` is seldom the last; a second correction of nothing reads nothing."""
+    rows = [{"id": "a1", "input": "q", "output": "x", "said": "2026-03-04T10:00:00Z"}]
+    put(tmp_path / "a.jsonl", lines(*rows))
+    before, after = settings(tmp_path, files="a.jsonl"), settings(tmp_path, files="a.jsonl", fields=SAID)
+    assert "1 answer without a time" in told(pull(before))
+    assert (pull(before).message, waiting_sources(before).n_files) == ("no new file", 0)
+    assert waiting_sources(after).n_files == 1
+    again = pull(after)
+    assert (again.n_files, again.n_new, again.n_known) == (1, 0, 1)
+    assert "a.jsonl: read again, since traffic.fields changed" in told(again)
+    with open_reader(after.store_path) as store:
+        (answered,) = store.connection.execute("SELECT answered_utc FROM items").fetchone()
+    assert answered == "2026-03-04T10:00:00Z"
+    assert pull(after).message == "no new file"
+
+
+@pytest.mark.parametrize(
+    ("traffic", "named"),
+    [
+        ({"time_format": "%Y-%m-%d %H:%M"}, "traffic.time_format"),
+        ({"naive_zone": "Europe/Berlin", "fields": {"user_id": "customer"}}, "traffic.fields and traffic.naive_zone"),
+    ],
+)
+def test_every_setting_that_decides_how_rows_are_read_counts(
+    tmp_path: Path, traffic: dict[str, Any], named: str
+) -> None:
+    """Each is named."""
+    put(tmp_path / "a.jsonl", lines(row("a1", customer="c", answered_at="2026-03-04 10:00")))
+    pull(settings(tmp_path, files="a.jsonl", naive_zone="UTC"))
+    outcome = pull(settings(tmp_path, files="a.jsonl", **traffic))
+    assert outcome.n_files == 1
+    assert f"since {named} changed" in told(outcome)
+
+
+def test_redaction_reads_again_only_where_rows_were_refused(tmp_path: Path) -> None:
+    """What is stored would come a second time, in other words."""
+    put(tmp_path / "good.jsonl", lines(row("a1")))
+    put(tmp_path / "bad.jsonl", lines(row("b1")) + b"{half\n")
+    pull(settings(tmp_path, files="*.jsonl"))
+    outcome = pull(settings(tmp_path, files="*.jsonl", redact=["email"]))
+    assert outcome.n_files == 1
+    assert "bad.jsonl: read again, since traffic.redact changed" in told(outcome)
+
+
+def test_file_that_was_taken_before_this_was_kept_is_not_read_again(config: Config, tmp_path: Path) -> None:
+    """How it was read is not known then."""
+    put(tmp_path / "in/a.jsonl", lines(row("a1")))
+    pull(config)
+    with open_store(config.store_path) as store, store.transaction() as connection:
+        connection.execute("UPDATE source_files SET reading = ''")
+    assert pull(settings(tmp_path, files=["in/*.jsonl"], fields={"user_id": "who"})).n_files == 0
+
+
+# ---------------------------------------------------------------- many files
+
+
+def test_same_remark_on_many_files_is_one_sentence_with_the_sum(config: Config, tmp_path: Path) -> None:
+    """Eight weeks of exports are eight files."""
+    for name in ("a", "b", "c"):
+        put(tmp_path / f"in/{name}.jsonl", lines(row(f"{name}1", answered_at=""), row(f"{name}2", answered_at="")))
+    put(tmp_path / "in/d.jsonl", lines(row("d1", answered_at="")) + b"{half\n")
+    outcome = pull(config)
+    timeless = [note for note in outcome.notes if "without a time" in note]
+    assert [note.partition(":")[0] for note in timeless] == ["in 4 files"]
+    assert "7 answers without a time: no day counts them" in timeless[0]
+    (refused,) = [note for note in outcome.notes if "cannot be used" in note]
+    assert "d.jsonl: 1 row cannot be used and is left out; line 2" in refused
+
+
+def test_same_fault_of_many_files_is_one_error_with_the_first_of_them(config: Config, tmp_path: Path) -> None:
+    """A wrong ``traffic.fields`` is one mistake."""
+    for name in ("a", "b", "c"):
+        put(tmp_path / f"in/{name}.jsonl", lines(row(name)))
+    outcome = pull(settings(tmp_path, files=["in/*.jsonl"], fields={"output": "reply"}))
+    assert outcome.status == "failed"
+    assert outcome.message.count("reply") == 1
+    assert "in/a.jsonl" in outcome.message
+    assert outcome.message.endswith("(and 2 more)")
+    assert outcome.notes == ()
+
+
+def test_few_notes_are_kept_and_the_others_counted(config: Config, tmp_path: Path) -> None:
+    """The list of pulls is no log file."""
+    for number in range(8):
+        put(tmp_path / f"in/{number}.tmp", b"x")
+    pull(settings(tmp_path, files=["in/*"]))
+    with open_reader(config.store_path) as store:
+        (kept,) = read.pulls(store, "shop")
+    assert kept["message"].count("is left alone") == 5
+    assert kept["message"].endswith("and 3 more notes")
+
+
+def test_remarks_of_other_numbers_are_told_by_the_first() -> None:
+    """Where nothing is counted, nothing can be added up."""
+    pairs = [
+        ("a", Note(text="column 'x' was left out in 3 rows")),
+        ("b", Note(text="column 'x' was left out in 4 rows")),
+    ]
+    assert merged_notes(pairs) == ["a: column 'x' was left out in 3 rows; much the same in 1 more"]
 
 
 # ---------------------------------------------------------------- not finished
@@ -220,7 +329,7 @@ def test_empty_file_is_said_once(config: Config, tmp_path: Path) -> None:
 def test_answers_without_a_time_are_told(config: Config, tmp_path: Path) -> None:
     """They are stored, and no run would ever grade them."""
     put(tmp_path / "in/a.jsonl", lines({"id": "a1", "output": "x"}))
-    assert "without a time: no day counts them and no run grades them" in told(pull(config))
+    assert "1 answer without a time: no day counts it and no run grades it" in told(pull(config))
 
 
 # ---------------------------------------------------------------- patterns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -163,3 +164,73 @@ def test_long_texts_are_cut(tmp_path: Path) -> None:
     """A novel is no example."""
     put(tmp_path / "a.jsonl", lines(row("a1", output="x" * 10_000)))
     assert len(trial_of(tmp_path, files="a.jsonl").rows[0].fields["output"]) == 400
+
+
+TRACE = {
+    "traceId": "t1", "startTime": "2026-03-04T10:00:00Z", "user": {"id": "u1"}, "attributes": {"lang": "fr"},
+    "request": {"kind": "single", "prompt": "Open?"}, "response": {"text": "Yes.", "finishReason": "stop"},
+}  # fmt: skip
+
+
+def test_paths_that_fields_come_from_are_shown(tmp_path: Path) -> None:
+    """Found by themselves, and named by hand."""
+    put(tmp_path / "a.jsonl", lines({**TRACE, "meta": {"ask": {"text": "Why?"}}}))
+    columns = trial_of(tmp_path, files="a.jsonl").rows[0].columns
+    assert columns == {
+        "input": "request.prompt", "output": "response.text", "id": "traceId", "user_id": "user.id",
+        "answered_at": "startTime",
+    }  # fmt: skip
+    named = trial_of(tmp_path, files="a.jsonl", fields={"input": "meta.ask.text"}).rows[0]
+    assert (named.columns["input"], named.fields["input"]) == ("meta.ask.text", "Why?")
+
+
+def test_rows_without_question_or_time_are_a_problem_with_a_line_to_copy(tmp_path: Path) -> None:
+    """The line keeps what is configured, and mends it when it is copied."""
+    row = {"out": "Yes.", "x": {"y": {"user_words": "Is it open?", "when": "2026-03-04T10:00:00Z"}}}
+    put(tmp_path / "a.jsonl", lines(row))
+    problem = trial_of(tmp_path, files="a.jsonl", fields={"output": "out"}).problem
+    line = 'fields = { output = "out", input = "x.y.user_words", answered_at = "x.y.when" }'
+    assert problem is not None
+    assert problem.endswith(f"no row has a question and no row has a time; the question could be x.y.user_words, the "
+                            f"time could be x.y.when. Under [traffic]: {line}")  # fmt: skip
+    fields = tomllib.loads(line)["fields"]
+    mended = trial_of(tmp_path, files="a.jsonl", fields=fields)
+    assert (mended.problem, mended.rows[0].fields["input"]) == (None, "Is it open?")
+
+
+def test_answers_that_are_all_empty_are_a_problem(tmp_path: Path) -> None:
+    """A column of the right name with nothing in it."""
+    put(tmp_path / "a.jsonl", lines(row("a", output=""), row("b", output=None)))
+    problem = trial_of(tmp_path, files="a.jsonl").problem
+    assert problem is not None
+    assert "no row has an answer" in problem
+
+
+def test_a_field_that_is_said_not_to_exist_is_no_problem(tmp_path: Path) -> None:
+    """An application without questions is one."""
+    put(tmp_path / "a.jsonl", lines({"output": "x", "answered_at": "2026-03-04"}))
+    assert trial_of(tmp_path, files="a.jsonl").problem is not None
+    assert trial_of(tmp_path, files="a.jsonl", fields={"input": ""}).problem is None
+
+
+def test_places_that_are_as_good_are_named_with_the_key_that_decides(tmp_path: Path) -> None:
+    """In the words of the configuration, for questions and for answers."""
+    both = {"data": {"question": "a"}, "payload": {"question": "b"}, "answered_at": "2026-03-04"}
+    put(tmp_path / "a.jsonl", lines({**both, "output": "x"}))
+    problem = trial_of(tmp_path, files="a.jsonl").problem
+    assert problem is not None
+    assert "'data.question' and 'payload.question' may each be the input" in problem
+    assert 'traffic.fields = {input = "data.question"}' in problem
+    put(tmp_path / "b.jsonl", lines({"input": "q", "Bot answer": "x", "Agent answer": "y"}))
+    problem = trial_of(tmp_path, files="b.jsonl").problem
+    assert problem is not None
+    assert 'traffic.fields = {output = "Bot answer"}' in problem
+
+
+def test_a_path_that_leads_nowhere_is_told_with_what_is_there(tmp_path: Path) -> None:
+    """By its key, with the keys that are there."""
+    put(tmp_path / "a.jsonl", lines(TRACE))
+    problem = trial_of(tmp_path, files="a.jsonl", fields={"input": "request.promt"}).problem
+    assert problem is not None
+    assert 'no row has the column of traffic.fields = {input = "request.promt"}' in problem
+    assert "'request' has the keys 'kind', 'prompt'" in problem

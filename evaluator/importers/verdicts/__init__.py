@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from evaluator.importers.base import UTF8, Limits, Reject, Tally, check_encoding
+from evaluator.importers.verdicts.columns import VERDICT_FIELDS
+from evaluator.importers.verdicts.content import look_ahead
 from evaluator.importers.verdicts.formats import FORMATS, detect_verdict_format, read_verdict_rows
 from evaluator.importers.verdicts.records import StoredVerdict
 from evaluator.importers.verdicts.stream import VerdictConverter, VerdictStream
@@ -63,9 +65,11 @@ def iter_verdicts(
     """
     path, limits, tally = Path(path), limits or Limits(), Tally()
     source = read_verdict_rows(path, format=format, limits=limits, tally=tally, encoding=check_encoding(encoding))
+    contents, rows = look_ahead(source.rows, frozenset(VERDICT_FIELDS["score"]))
     converter = VerdictConverter(
         field_map=field_map,
         metrics=source.metrics,
+        contents=contents,
         naive_zone=naive_zone,
         time_format=time_format,
         default_judge=default_judge,
@@ -73,4 +77,4 @@ def iter_verdicts(
         default_graded_utc=default_graded_utc,
         limits=limits,
     )
-    return VerdictStream(str(path), source.rows, converter, tally, format=source.format)
+    return VerdictStream(str(path), rows, converter, tally, format=source.format)

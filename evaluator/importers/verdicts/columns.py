@@ -8,24 +8,35 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 
 from evaluator.errors import DataFileError, UsageError
 from evaluator.importers.columns import FIELD_NAMES, ColumnPlanner, normal_name
+from evaluator.importers.paths import parse_path
+from evaluator.importers.verdicts.content import Contents
 
 VERDICT_FIELDS: Mapping[str, tuple[str, ...]] = {
     "score": (
         "score", "rating", "grade", "judge_score", "judge_rating", "llm_score", "value", "verdict", "final_score",
-        "overall_score",
+        "overall_score", "points", "stars", "marks", "punkte", "sterne", "bewertung",
     ),
     "graded_at": (
         "graded_at", "scored_at", "judged_at", "evaluated_at", "graded_utc", "created_at", "timestamp", "tstamp",
+        "time", "date", "datetime", "created", "ts", "zeitpunkt", "datum",
     ),
     "judge": ("judge", "judge_model", "evaluator", "evaluation_model", "grader", "grader_model"),
     "criterion": ("criterion", "metric", "metric_name", "name"),
-    "explanation": ("reason", "reasoning", "explanation", "rationale", "comment", "judgment", "judgement"),
+    "explanation": (
+        "reason", "reasoning", "explanation", "rationale", "comment", "judgment", "judgement", "feedback",
+        "critique", "justification", "begründung", "kommentar",
+    ),
 }  # fmt: skip
 # names of the time of the answer as well: they tell the time of grading where nothing else does
-_SHARED_TIMES = ("created_at", "timestamp", "tstamp")
+_SHARED_TIMES = VERDICT_FIELDS["graded_at"][VERDICT_FIELDS["graded_at"].index("created_at") :]
+# what failed, where there is no score
+_ERRORS = frozenset(("error", "error_message", "error_text", "judge_error", "failure", "exception", "fehler"))
+_SCORE_WORDS = frozenset(("points", "stars", "marks", "punkte", "sterne", "score", "rating", "grade"))
+_JUDGE_WORDS = frozenset(("judge", "grader", "evaluator", "llm", "score"))
 _METRIC_NAMES = (
     "faithfulness answer_relevancy answer_relevance response_relevancy context_precision context_recall"
     " context_relevancy context_relevance context_entity_recall context_utilization answer_correctness"
@@ -46,8 +57,8 @@ class VerdictPlan:
     Attributes:
         scores: (key, criterion) of each column with scores; the criterion is "" where the row or the user names it.
         graded_at, judge, criterion, explanation: Their keys, in the order in which they count.
+        errors: Keys of what failed, where there is no score.
         item_keys: Keys that are left for the answer.
-        has_texts: Whether one of these is the answer's text.
     """
 
     scores: tuple[tuple[str, str], ...]
@@ -55,8 +66,8 @@ class VerdictPlan:
     judge: tuple[str, ...]
     criterion: tuple[str, ...]
     explanation: tuple[str, ...]
+    errors: tuple[str, ...]
     item_keys: tuple[str, ...]
-    has_texts: bool
 
 
 def metric_name(column: str) -> str | None:
@@ -77,16 +88,26 @@ class VerdictPlanner:
         field_map: Field to column; fields of the answer and those of ``VERDICT_FIELDS``. An empty column means that
             there is none; several columns of scores are separated by commas.
         metrics: Columns that hold scores whatever their name.
+        contents: What stands in the columns: of several that are named like a score, those that hold scores count.
 
     Raises:
         UsageError: a field that does not exist.
     """
 
-    def __init__(self, field_map: Mapping[str, str] | None = None, metrics: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        field_map: Mapping[str, str] | None = None,
+        metrics: Sequence[str] = (),
+        contents: Contents | None = None,
+    ) -> None:
         given = dict(field_map or {})
         self.named = {field: given.pop(field) for field in VERDICT_FIELDS if field in given}
         self.item_fields = given
         self._metrics = frozenset(metrics)
+        self.contents = contents or Contents()
+        self.paths = tuple(
+            (column.strip(), steps) for column in self.named.values() if (steps := parse_path(column)) is not None
+        )
         self._check(given)
 
     def _check(self, item_fields: Mapping[str, str]) -> None:
@@ -105,7 +126,9 @@ class VerdictPlanner:
         scores = self._scores(names)
         taken = {key for key, _ in scores}
         judge, criterion, explanation = (self._keys(field, names, taken) for field in _PLAIN_FIELDS)
-        taken |= {*judge, *criterion, *explanation}
+        explanation = explanation if "explanation" in self.named else (*explanation, *self._told(names, taken))
+        errors = tuple(key for key, name in names.items() if name in _ERRORS and key not in self._item_columns())
+        taken |= {*judge, *criterion, *explanation, *errors}
         own, shared = self._times(names, taken)
         item_keys = tuple(key for key in keys if key not in taken and key not in own)
         plan = ColumnPlanner(self.item_fields).plan(item_keys)
@@ -118,25 +141,55 @@ class VerdictPlanner:
             judge=judge,
             criterion=criterion,
             explanation=explanation,
+            errors=errors,
             item_keys=item_keys,
-            has_texts=bool(plan.output),
         )
 
     def _scores(self, names: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
         named = self.named.get("score")
         if named is not None:
             return self._named_scores(named, names)
-        plain = [key for key, name in names.items() if name in VERDICT_FIELDS["score"]]
+        found = [
+            (key, metric)
+            for key in names
+            if (metric := normal_name(key) if key in self._metrics else metric_name(key)) is not None
+            and key not in self._item_columns()
+            and names[key] not in VERDICT_FIELDS["score"]
+        ]
+        plain = self._plain_scores(names, has_metrics=bool(found))
         if len(plain) > 1:
             listed = " and ".join(repr(key) for key in plain)
             raise DataFileError(
-                f"columns {listed} may each be the score; say which one it is: --field score={plain[0]}"
+                f"columns {listed} may each be the score; say which one it is: --field score={quote(plain[0])}"
             )
-        found = [(key, "") for key in plain]
-        for key in names:
-            metric = normal_name(key) if key in self._metrics else metric_name(key)
-            if metric is not None and key not in plain and key not in self._item_columns():
-                found.append((key, metric))
+        return (*((key, "") for key in plain), *found)
+
+    def _plain_scores(self, names: Mapping[str, str], *, has_metrics: bool) -> list[str]:
+        """The columns that are named like a score; where some hold scores and others do not, those that do."""
+        plain = [key for key, name in names.items() if name in VERDICT_FIELDS["score"]]
+        scored = [key for key in plain if self.contents.is_score(key)]
+        if scored or has_metrics:
+            return scored or [key for key in plain if not self.contents.is_prose(key)]
+        if not plain or all(map(self.contents.is_prose, plain)):
+            by_words = [key for key, name in names.items() if self._is_score_by_words(key, name)]
+            return by_words if len(by_words) == 1 else plain
+        return plain
+
+    def _is_score_by_words(self, key: str, name: str) -> bool:
+        words = name.split("_")
+        is_free = key not in self._item_columns() and name not in VERDICT_FIELDS["score"]
+        return len(words) > 1 and words[-1] in _SCORE_WORDS and is_free and self.contents.is_score(key)
+
+    def _told(self, names: Mapping[str, str], taken: set[str]) -> tuple[str, ...]:
+        """Words about a score in columns that are named like one, or like the judge's explanation."""
+        kinds = frozenset(VERDICT_FIELDS["explanation"])
+        found = []
+        for key, name in names.items():
+            words = name.split("_")
+            is_told = name in VERDICT_FIELDS["score"] and self.contents.is_prose(key)
+            is_named = words[-1] in kinds and not _JUDGE_WORDS.isdisjoint(words[:-1])
+            if (is_told or is_named) and key not in taken and key not in self._item_columns():
+                found.append(key)
         return tuple(found)
 
     def _item_columns(self) -> frozenset[str]:

@@ -56,6 +56,12 @@ def read_score(value: object, *, column: str = "score", explanation: str = "") -
     return _text(value.strip(), column)
 
 
+def is_blank(text: str) -> bool:
+    """Whether a cell holds nothing, or a mark or label that says no more."""
+    lower = text.strip().lower()
+    return lower in _EMPTY or lower in _LABELS or lower in ("0", "1")
+
+
 def _number(value: float, column: str) -> ReadScore:
     try:
         number = float(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from shlex import quote
 from typing import Any
 
 from evaluator.errors import DataFileError, UsageError
@@ -12,17 +13,20 @@ from evaluator.identity import EqualCounter
 from evaluator.importers.base import Limits, Reject, Row, Tally
 from evaluator.importers.fields import RowConverter, RowError
 from evaluator.importers.messages import json_text
-from evaluator.importers.text import repair_text
+from evaluator.importers.paths import MISSING, follow, same_name
+from evaluator.importers.text import excerpt, repair_text
 from evaluator.importers.times import UnreadableTimeError, check_time_format, load_zone, parse_time
 from evaluator.importers.verdicts.columns import VERDICT_FIELDS, VerdictPlan, VerdictPlanner
+from evaluator.importers.verdicts.content import Contents
 from evaluator.importers.verdicts.records import StoredVerdict
-from evaluator.importers.verdicts.scores import NoScoreError, ReadScore, read_score
-from evaluator.records import Item, ItemFlag
+from evaluator.importers.verdicts.scores import NoScoreError, ReadScore, is_blank, read_score
+from evaluator.records import Item, ItemFlag, UnscoredReason
 
 DEFAULT_CRITERION = "score"
 _NO_TEXT = "__no_text__"  # stands in for the column of the answer where a file has none
 _MAX_PLANS = 1000
 _COLUMNS_SHOWN = 30
+_DETAIL_CHARS = 200
 _WHOLE_SECONDS = len("2026-03-01T09:00:00Z")
 
 
@@ -32,6 +36,7 @@ class VerdictConverter:
     Args:
         field_map: Field to column name, for columns that are named otherwise.
         metrics: Columns that hold scores whatever their name.
+        contents: What stands in the columns.
         naive_zone: Zone of times that name none.
         time_format: How to read times that are no ISO times.
         default_judge: The judge of rows that name none.
@@ -48,6 +53,7 @@ class VerdictConverter:
         *,
         field_map: Mapping[str, str] | None = None,
         metrics: Sequence[str] = (),
+        contents: Contents | None = None,
         naive_zone: str = "UTC",
         time_format: str | None = None,
         default_judge: str | None = None,
@@ -55,7 +61,7 @@ class VerdictConverter:
         default_graded_utc: str | None = None,
         limits: Limits | None = None,
     ) -> None:
-        self.planner = VerdictPlanner(field_map, metrics)
+        self.planner = VerdictPlanner(field_map, metrics, contents)
         self._zone = load_zone(naive_zone)
         self._time_format = None if time_format is None else check_time_format(time_format)
         self._limits = limits or Limits()
@@ -94,7 +100,7 @@ class VerdictConverter:
             RowError: the row has no score column, or a time or an id that cannot be read.
             DataFileError: more than one column may be the score.
         """
-        values = row.values
+        values = self._with_paths(row.values) if self.planner.paths else row.values
         plan = self._plan(tuple(values))
         if not plan.scores:
             raise RowError("no column for the score")
@@ -111,6 +117,8 @@ class VerdictConverter:
             except NoScoreError as error:
                 found.append(Reject.of(row.line_number, str(error), _start_of(values)))
                 continue
+            if score.reason is UnscoredReason.MISSING and plan.errors:
+                score = self._failed(values, plan, score)
             found.append(self._verdict(row, item, score, graded, judge, criterion, explanation))
         return found
 
@@ -139,6 +147,18 @@ class VerdictConverter:
             detail=score.detail,
         )
 
+    def _with_paths(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The row with a column for each field that was named by a path; a key of that name is left as it is."""
+        found = {
+            column: follow(values, steps) for column, steps in self.planner.paths if same_name(values, column) is None
+        }
+        return {**values, **{column: value for column, value in found.items() if value is not MISSING}}
+
+    def _failed(self, values: Mapping[str, Any], plan: VerdictPlan, score: ReadScore) -> ReadScore:
+        """A missing score with what the row says of why it is missing."""
+        text = self._text(values, plan.errors)
+        return score if is_blank(text) else replace(score, detail=excerpt(text, _DETAIL_CHARS))
+
     def _plan(self, keys: tuple[str, ...]) -> VerdictPlan:
         plan = self._plans.get(keys)
         if plan is None:
@@ -154,7 +174,8 @@ class VerdictConverter:
 
     def _item(self, values: Mapping[str, Any], plan: VerdictPlan, graded: str | None) -> Item:
         kept = {key: values[key] for key in plan.item_keys}
-        item = self._items.convert(kept) if plan.has_texts else self._bare.convert({**kept, _NO_TEXT: ""})
+        has_texts = bool(self._items.locate(kept)[1].output)
+        item = self._items.convert(kept) if has_texts else self._bare.convert({**kept, _NO_TEXT: ""})
         if item.answered_utc is not None or graded is None:
             return item
         self._counts["given"] += 1
@@ -266,9 +287,11 @@ class VerdictStream:
                     f"{self._name}: no row has the column {column!r}, named by --field {field}; columns seen: {shown}"
                 )
         if "score" not in converter.found:
+            likely = converter.planner.contents.suggested()
+            hint = f"; it could be {' or '.join(map(repr, likely))}: --field score={quote(likely[0])}" if likely else ""
             raise DataFileError(
                 f"{self._name}: no row has a column for the score (one of {', '.join(VERDICT_FIELDS['score'])}, or"
-                f" a metric such as faithfulness); columns seen: {shown}. Say which one it is: --field score=NAME"
+                f" a metric such as faithfulness); columns seen: {shown}. Say which one it is: --field score=NAME{hint}"
             )
 
 

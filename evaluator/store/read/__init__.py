@@ -53,6 +53,7 @@ from evaluator.store.read.picks import (
 )
 from evaluator.store.read.rechecks import (
     deleted_among,
+    find_recheck_ids,
     recheck,
     recheck_anchor_candidates,
     recheck_scores,

@@ -22,6 +22,11 @@ def rechecks(store: Store, app: str, *, most: int = 50) -> list[Row]:
     return [row for row in map(_parsed, rows) if row is not None]
 
 
+def find_recheck_ids(store: Store, app: str, start: str) -> list[str]:
+    """Ids of rechecks (at most three) that begin with ``start``."""
+    return [row["recheck_id"] for row in queries().recheck_ids(store.connection, app=app, start=start)]
+
+
 def same_recheck(
     store: Store, *, app: str, ruler_id: str, file_sha256: str, n_asked: int, settings_json: str
 ) -> Row | None:

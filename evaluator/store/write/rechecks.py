@@ -6,6 +6,7 @@ and importing the same file as traffic later finds nothing of its own there.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -35,6 +36,7 @@ class RecheckItem:
 class RecheckPlan:
     """A recheck before its first call. ``settings_json`` is what makes it the same question when it is asked again,
     ``facts`` what the file told of the scores that cannot be used: kept as the result until there is one.
+    ``replaces`` is the newest recheck of that question when this one was planned, None for none.
     """
 
     recheck_id: str
@@ -49,6 +51,7 @@ class RecheckPlan:
     settings_json: str
     facts: Mapping[str, Any]
     started: datetime
+    replaces: str | None = None
 
 
 def recheck_item_id(app: str, content_id: str) -> str:
@@ -56,9 +59,20 @@ def recheck_item_id(app: str, content_id: str) -> str:
     return content_hash(app, "recheck", content_id)
 
 
-def begin_recheck(store: Store, plan: RecheckPlan, items: Sequence[RecheckItem]) -> None:
-    """Write a recheck with all its answers, before anything is paid for."""
+def begin_recheck(store: Store, plan: RecheckPlan, items: Sequence[RecheckItem]) -> bool:
+    """Write a recheck with all its answers, before anything is paid for, unless another process did so meanwhile.
+
+    Args:
+        store: A writable store.
+        plan: The recheck.
+        items: Its answers.
+
+    Returns:
+        Whether it was written; False when the newest recheck of that question is another than ``plan.replaces``.
+    """
     with store.transaction() as connection:
+        if _newest_of_question(connection, plan) != plan.replaces:
+            return False
         connection.execute(
             "INSERT INTO rechecks (recheck_id, app, ruler_id, criterion, run_id, source, file_sha256, stored_judge,"
             " n_asked, settings_json, started_utc, result_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -81,6 +95,16 @@ def begin_recheck(store: Store, plan: RecheckPlan, items: Sequence[RecheckItem])
                 "INSERT INTO recheck_items VALUES (?, ?, ?, ?, ?)",
                 (plan.recheck_id, item_id, item.part, item.stored_score, item.stored_utc),
             )
+    return True
+
+
+def _newest_of_question(connection: sqlite3.Connection, plan: RecheckPlan) -> str | None:
+    row = connection.execute(
+        "SELECT recheck_id FROM rechecks WHERE app = ? AND ruler_id = ? AND file_sha256 = ? AND n_asked = ?"
+        " AND settings_json = ? ORDER BY started_utc DESC LIMIT 1",
+        (plan.app, plan.ruler_id, plan.file_sha256, plan.n_asked, plan.settings_json),
+    ).fetchone()
+    return None if row is None else str(row["recheck_id"])
 
 
 def finish_recheck(store: Store, recheck_id: str, result: Mapping[str, Any], *, now: datetime) -> None:

@@ -13,11 +13,11 @@ PullKind = Literal["files", "command"]
 PullStatus = Literal["ok", "nothing_new", "failed"]
 
 _SAVE_FILE = (
-    "INSERT INTO source_files (app, kind, path, size_bytes, mtime_ns, file_sha256, n_rows, n_new, taken_utc)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO source_files (app, kind, path, size_bytes, mtime_ns, file_sha256, n_rows, n_new, taken_utc,"
+    " reading) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (app, kind, path) DO UPDATE SET size_bytes = excluded.size_bytes, mtime_ns = excluded.mtime_ns,"
     " file_sha256 = excluded.file_sha256, n_rows = excluded.n_rows, n_new = excluded.n_new,"
-    " taken_utc = excluded.taken_utc"
+    " taken_utc = excluded.taken_utc, reading = excluded.reading"
 )
 
 
@@ -33,6 +33,7 @@ def save_source_file(
     n_rows: int,
     n_new: int,
     now: datetime,
+    reading: str = "",
 ) -> None:
     """Remember a file as it is now, so that it is read again only when it has changed.
 
@@ -44,13 +45,15 @@ def save_source_file(
         size_bytes, mtime_ns, file_sha256: What it looked like.
         n_rows, n_new: How many rows it holds, and how many of them were new.
         now: Wall clock.
+        reading: By which settings it was read; empty when that is not known.
 
     Raises:
         StoreError: the database cannot be written.
     """
     with store.transaction(visible=False) as connection:
         connection.execute(
-            _SAVE_FILE, (app, kind, path, size_bytes, mtime_ns, file_sha256, n_rows, n_new, utc_text(now))
+            _SAVE_FILE,
+            (app, kind, path, size_bytes, mtime_ns, file_sha256, n_rows, n_new, utc_text(now), reading),
         )
 
 

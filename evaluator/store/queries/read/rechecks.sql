@@ -12,6 +12,11 @@ SELECT c.recheck_id, c.app, c.ruler_id, c.criterion, c.run_id, c.source, c.file_
     c.settings_json, c.started_utc, c.finished_utc, c.result_json
 FROM rechecks c WHERE c.app = :app ORDER BY c.started_utc DESC, c.recheck_id LIMIT :most;
 
+-- name: recheck_ids(app, start)
+-- Ids of rechecks that begin like this, three at most.
+SELECT c.recheck_id FROM rechecks c
+WHERE c.app = :app AND substr(c.recheck_id, 1, length(:start)) = :start ORDER BY c.recheck_id LIMIT 3;
+
 -- name: same_recheck(app, ruler_id, file_sha256, n_asked, settings_json)^
 -- The newest recheck that asked the same of the same file.
 SELECT c.recheck_id, c.app, c.ruler_id, c.criterion, c.run_id, c.source, c.file_sha256, c.stored_judge, c.n_asked,

@@ -8,7 +8,7 @@ ORDER BY taken_utc DESC, path LIMIT :most;
 
 -- name: source_file(app, kind, path)^
 -- One file as it was when it was taken in.
-SELECT path, size_bytes, mtime_ns, file_sha256, n_rows, n_new, taken_utc
+SELECT path, size_bytes, mtime_ns, file_sha256, n_rows, n_new, taken_utc, reading
 FROM source_files WHERE app = :app AND kind = :kind AND path = :path;
 
 -- name: pulls(app, most)
