@@ -29,7 +29,7 @@ demo: $(VENV)/.stamp-run ## Run the demonstration and open the page (ARGS="--no-
 test: browser lint ## Run all checks: format, lint, types, tests (ARGS="-k name" for pytest's options).
 	$(PY) -m pytest -q $(ARGS)
 
-test-local: env-local ## Test with a real small model, which is fetched once (1.1 GB); 10 to 20 minutes.
+test-local: env-local ## Test with a real small model, which is fetched once (1.1 GB); 20 to 35 minutes.
 	$(VENV)/bin/judgewatch local fetch
 	JUDGEWATCH_TEST_LOCAL=1 $(PY) -m pytest -q -s tests/local_model $(ARGS)
 

@@ -133,8 +133,9 @@ def test_what_is_no_file_of_rows_is_given_up(db: Path, tmp_path: Path, monkeypat
     """A log that came in the place of answers is not read to its end; a file with many good rows is."""
     monkeypatch.setattr(files, "FLOOD", 50)
     flood = write_rows(tmp_path / "a.jsonl", [row(1), *["12:00 started"] * 1000, row(2)])
-    with pytest.raises(DataFileError, match=r"a\.jsonl: 50 rows cannot be used and 1 can"):
-        take(db, flood, skip_bad=True)
+    for skip_bad in (True, False):
+        with pytest.raises(DataFileError, match=r"a\.jsonl: 50 rows cannot be used and 1 can"):
+            take(db, flood, skip_bad=skip_bad)
     assert not db.exists()
     mixed = write_rows(tmp_path / "b.jsonl", [entry for n in range(100) for entry in (row(n), "no json", "no json")])
     assert take(db, mixed, skip_bad=True).n_new == 100

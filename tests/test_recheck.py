@@ -337,7 +337,7 @@ class TestPreview:
         assert (preview.n_calls, preview.minutes, preview.is_finished) == (60, 6.0, False)
         assert preview.facts["n_recent_there"] == 100
         assert n_calls() == 0
-        assert query(using, "SELECT count(*) AS n FROM items")[0]["n"] == 0
+        assert not using.store_path.exists()
 
     def test_finished_recheck_costs_nothing(self, tmp_path: Path) -> None:
         """And again costs as before."""

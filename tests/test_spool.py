@@ -342,8 +342,12 @@ def write_many(folder: Path, writer: str, n_records: int) -> None:
             os._exit(1)
 
 
-def test_threads_and_processes_lose_and_tear_nothing_while_files_are_taken(tmp_path: Path) -> None:
+def test_threads_and_processes_lose_and_tear_nothing_while_files_are_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two processes of four threads each write while the scorer takes over all the time."""
+    # a new process runs the main module again, and page tests leave the page there
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules[__name__])
     n_threads, n_records = 4, 100
     context = multiprocessing.get_context("spawn")
     processes = [context.Process(target=write_in_threads, args=(tmp_path, name, n_threads, n_records)) for name in "ab"]

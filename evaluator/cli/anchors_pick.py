@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING
 import click
 
 from evaluator.cli.days import parse_day
-from evaluator.cli.output import say
+from evaluator.cli.money_texts import budget_lines
+from evaluator.cli.output import counted, say
 from evaluator.cli.progress import shown, stoppable
 from evaluator.cli.target import Target, json_option, target_options
 from evaluator.errors import UsageError
 
 if TYPE_CHECKING:
     from evaluator.config import Config
+    from evaluator.picking.grading import GradingPreview
     from evaluator.picking.pick import PickRequest
-    from evaluator.picking.steps import PickRun
+    from evaluator.picking.steps import PickPreview, PickRun
 
 DEFAULT_NAME = "own"
 
@@ -73,7 +75,8 @@ def pick(
     fall back when graded again (regression to the mean), which would look like a judge that turned strict. The
     reference is made of the judge's own first runs on the frozen set.
 
-    The same command goes on where it was stopped.
+    With --yes those that may hold personal data are left out before choosing, so that as many are chosen as are wanted.
+    Where there is no terminal to review at, --yes or --out is needed. The same command goes on where it was stopped.
     """
     from evaluator.picking.pick import PickRequest
     from evaluator.picking.setup import check_name
@@ -96,7 +99,9 @@ def pick(
     if dry_run:
         _preview(config, request, restart=restart, as_json=as_json)
         return
-    run = _grade(config, request, restart=restart, quiet=quiet)
+    if not (accept or out is not None or is_terminal()):
+        _refuse_unattended(config, request, restart=restart)
+    run = _grade(config, request, restart=restart, quiet=quiet, without_flagged=accept and not accept_flagged)
     if not run.is_complete:
         from evaluator.cli.pick_texts import put_stopped
 
@@ -105,20 +110,46 @@ def pick(
     _review(config, run, out=out, accept=accept, accept_flagged=accept_flagged, as_json=as_json)
 
 
-def _preview(config: Config, request: PickRequest, *, restart: bool, as_json: bool) -> None:
-    from evaluator.cli.pick_texts import put_preview
+def _look_ahead(config: Config, request: PickRequest, *, restart: bool) -> PickPreview:
     from evaluator.clock import SystemClock
     from evaluator.picking.steps import preview_pick
 
-    now = SystemClock().now()
-    put_preview(asyncio.run(preview_pick(config, request, restart=restart, now=now)), config, as_json=as_json)
+    return asyncio.run(preview_pick(config, request, restart=restart, now=SystemClock().now()))
 
 
-def _grade(config: Config, request: PickRequest, *, restart: bool, quiet: bool) -> PickRun:
+def _preview(config: Config, request: PickRequest, *, restart: bool, as_json: bool) -> None:
+    from evaluator.cli.pick_texts import put_preview
+
+    put_preview(_look_ahead(config, request, restart=restart), config, as_json=as_json)
+
+
+def _refuse_unattended(config: Config, request: PickRequest, *, restart: bool) -> None:
+    """Refuse to pay for a pick that nobody could review; one that is graded already costs nothing and is shown.
+
+    Raises:
+        UsageError: there is something to grade.
+    """
+    n_calls = _look_ahead(config, request, restart=restart).grading.n_calls
+    if n_calls:
+        raise UsageError(
+            f"not a terminal, so nobody could review what is picked with {counted(n_calls, 'call')}: add --yes to"
+            " accept all that are not flagged for personal data, or --out FILE.csv to review them as a table"
+        )
+
+
+def _grade(config: Config, request: PickRequest, *, restart: bool, quiet: bool, without_flagged: bool) -> PickRun:
     """Begin or go on with a pick and grade what is left of it; the cost is said before the first call."""
     from evaluator.cli.pick_texts import cost_before
     from evaluator.clock import SystemClock
     from evaluator.picking.steps import run_pick
+    from evaluator.scoring.allowance import left_today
+
+    clock = SystemClock()
+
+    def tell(left: GradingPreview) -> None:
+        say(cost_before(left, config))
+        for line in budget_lines(left_today(config, clock.now()), left.n_calls, left.most_usd):
+            say(line)
 
     with shown(quiet=quiet) as on_progress:
 
@@ -127,10 +158,11 @@ def _grade(config: Config, request: PickRequest, *, restart: bool, quiet: bool) 
                 config,
                 request,
                 restart=restart,
-                clock=SystemClock(),
-                on_start=lambda left: say(cost_before(left)),
+                clock=clock,
+                on_start=tell,
                 on_progress=on_progress,
                 stop=stop,
+                without_flagged=without_flagged,
             )
 
         try:
@@ -167,7 +199,7 @@ def _review(
         put_picked(review)
         if not accept and out is None and is_terminal():
             review = decide_in_terminal(store, review, by_whom=who(), clock=clock)
-        put_next_step(review, out=out, n_flagged_out=n_flagged_out)
+        put_next_step(review, out=out, n_flagged_out=n_flagged_out, skipped_flagged=accept and not accept_flagged)
 
 
 def is_terminal() -> bool:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     type=click.Choice(["practice", "local"]),
     default="practice",
     show_default=True,
-    help="Who grades: a practice judge, or a real small model on this machine (some ten minutes).",
+    help="Who grades: a practice judge, or a real small model on this machine (15 to 30 minutes).",
 )
 @click.option("--gguf", type=click.Path(dir_okay=False, path_type=Path), help="Model file of the local judge.")
 @click.option("--fresh", is_flag=True, help="Replace the demo of an earlier call in the same folder.")

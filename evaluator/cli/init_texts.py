@@ -57,7 +57,20 @@ def _put_cost(choices: Choices, look: Forecast) -> None:
         )
         put(f"price: {look.price_source}")
     put(look.traffic_basis)
-    put(f"the budget ends a day at {_budget(choices)}")
+    put(f"the budget ends a day at {_budget(choices)}{_first_hour(choices, look)}")
+
+
+def _first_hour(choices: Choices, look: Forecast) -> str:
+    """What the budget that is proposed has room for; nothing of one that was given."""
+    from evaluator.starting.forecast import PICKED, RECHECKED
+
+    proposed = (look.suggested_usd_per_day, None if choices.usd_per_day is not None else look.suggested_calls_per_day)
+    if (choices.usd_per_day, choices.calls_per_day) != proposed:
+        return ""
+    return (
+        f": room for a day's runs, a recheck of {RECHECKED} answers and a pick of {PICKED} anchors; lower it when the"
+        " first hour is over"
+    )
 
 
 def _load(load: Load) -> str:
@@ -136,7 +149,7 @@ def _next_steps(choices: Choices, path: Path) -> list[dict[str, str]]:
     if choices.api_key_env:
         steps.append((f"export {choices.api_key_env}=...", "the key; it is stored nowhere"))
     steps += [
-        ("judgewatch doctor", "is everything in order? six calls to the judge"),
+        ("judgewatch doctor", "is everything in order? at most six calls to the judge"),
         ("judgewatch import --verdicts FILE", "scores that you have already"),
         ("judgewatch recheck FILE", "did the judge move since it gave them?"),
         ("judgewatch anchors pick", "fixed answers from your own traffic, once there is some"),

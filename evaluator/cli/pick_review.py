@@ -1,8 +1,12 @@
-"""The review of a pick in the terminal: one answer at a time, yes or no. Each decision is stored at once."""
+"""The review of a pick in the terminal: one answer at a time, yes or no. Each decision is stored at once.
+
+For one that is left out, a reserve of the same level and segment comes at the end, as long as there is one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -21,35 +25,79 @@ _HELP = "y = keep as an anchor, n = leave out, b = back, q = quit (what is decid
 
 def decide_in_terminal(store: Store, review: Review, *, by_whom: str, clock: Clock) -> Review:
     """Ask for a decision on each answer that has none; returns the review as it is then."""
+    from evaluator.picking.review import load_reserves
     from evaluator.picking.steps import open_review
     from evaluator.store import write
 
-    decisions: dict[str, str | None] = {item.item_id: item.decision for item in review.items}
-    place = _next_open(review, decisions, 0)
-    if place < len(review.items):
+    queue = _Queue(review.items, load_reserves(store, review.pick, review.rubric))
+    decisions = queue.decisions
+    place = queue.next_open(0)
+    if place < len(queue.items):
         put()
         put(_HELP)
-    while place < len(review.items):
-        item = review.items[place]
-        _show(item, place, len(review.items), decisions)
+    while place < len(queue.items):
+        item = queue.items[place]
+        _show(item, place, len(queue.items), decisions)
         key = _ask()
         if key == "q":
             break
         if key == "b":
             place = max(0, place - 1)
             continue
-        decisions[item.item_id] = "yes" if key == "y" else "no"
+        queue.decide(item, "yes" if key == "y" else "no")
         write.decide_picks(
             store, review.pick.pick_id, {item.item_id: decisions[item.item_id]}, by_whom=by_whom, now=clock.now()
         )
-        place = _next_open(review, decisions, place + 1)
+        place = queue.next_open(place + 1)
     return open_review(store, review.pick, review.rubric)
 
 
-def _next_open(review: Review, decisions: Mapping[str, str | None], start: int) -> int:
-    """The next place without a decision; the number of places when there is none."""
-    places = range(start, len(review.items))
-    return next((place for place in places if decisions[review.items[place].item_id] is None), len(review.items))
+class _Queue:
+    """The answers of a review in the order they are asked for, with a reserve for each that is left out.
+
+    Args:
+        items: The review.
+        reserves: What can take the place of an answer, in order.
+    """
+
+    def __init__(self, items: Iterable[ReviewItem], reserves: Iterable[ReviewItem]) -> None:
+        self.items = list(items)
+        self.decisions: dict[str, str | None] = {item.item_id: item.decision for item in self.items}
+        self._reserves = list(reserves)
+        self._fill()
+
+    def decide(self, item: ReviewItem, decision: str) -> None:
+        """Note a decision; a reserve comes to the end, or goes when the answer it is for is kept after all."""
+        self.decisions[item.item_id] = decision
+        self._fill()
+
+    def next_open(self, start: int) -> int:
+        """The next place without a decision; the number of places when there is none."""
+        places = range(start, len(self.items))
+        return next((place for place in places if self.decisions[self.items[place].item_id] is None), len(self.items))
+
+    def _fill(self) -> None:
+        missing = Counter(item.place for item in self.items if self.decisions[item.item_id] == "no")
+        missing.subtract(item.place for item in self.items if item.is_reserve)
+        for place, n in missing.items():
+            for _ in range(n):
+                self._add(place)
+            for _ in range(-n):
+                self._take_back(place)
+
+    def _add(self, place: tuple[float | None, str]) -> None:
+        reserve = next((item for item in self._reserves if item.place == place), None)
+        if reserve is not None:
+            self._reserves.remove(reserve)
+            self.items.append(reserve)
+            self.decisions[reserve.item_id] = None
+
+    def _take_back(self, place: tuple[float | None, str]) -> None:
+        for item in reversed(self.items):
+            if item.is_reserve and item.place == place and self.decisions[item.item_id] is None:
+                self.items.remove(item)
+                self._reserves.insert(0, item)
+                return
 
 
 def _ask() -> str:
@@ -74,7 +122,9 @@ def _show(item: ReviewItem, place: int, n: int, decisions: Mapping[str, str | No
     decided = decisions[item.item_id]
     n_yes = sum(decision == "yes" for decision in decisions.values())
     put()
-    put(f"── {place + 1} of {n}, {n_yes} kept so far{'' if decided is None else f' (decided before: {decided})'}")
+    said = "" if decided is None else f" (decided before: {decided})"
+    said += " (a reserve, graded once, for one that was left out)" if item.is_reserve else ""
+    put(f"── {place + 1} of {n}, {n_yes} kept so far{said}")
     put("question:")
     put(_indented(item.item.input))
     put("answer:")

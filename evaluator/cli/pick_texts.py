@@ -7,7 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluator.cli.output import counted, number, one_line, put, put_json, put_table, say, signed, usd
+from evaluator.cli.money_texts import at_most, budget_lines
+from evaluator.cli.output import counted, number, one_line, put, put_json, put_table, say, signed
 
 if TYPE_CHECKING:
     from evaluator.config import Config
@@ -32,25 +33,21 @@ def put_preview(preview: PickPreview, config: Config, *, as_json: bool) -> None:
     """Print what a pick would grade and what that can cost."""
     grading = preview.grading
     if as_json:
-        payload = {key: value for key, value in asdict(preview).items() if key != "grading"}
-        put_json({**payload, **asdict(grading), "calls": grading.n_calls})
+        payload = {key: value for key, value in asdict(preview).items() if key not in ("grading", "left_today")}
+        put_json({**payload, **asdict(grading), "calls": grading.n_calls, **preview.left_today.as_dict()})
         return
     put(_drawn(preview.n_candidates, preview.n_looked_at, preview.left_out, preview.segment_key))
     if preview.n_flagged:
-        put(f"{counted(preview.n_flagged, 'candidate')} may hold personal data; you decide on each")
+        flagged = counted(preview.n_flagged, "candidate")
+        put(f"{flagged} may hold personal data; you decide on each, --yes leaves them out")
     if not preview.is_new:
         put("this pick is under way; what is left:")
     put(
         f"first grading {counted(grading.n_first, 'call')}, second {counted(grading.n_second, 'call')}: "
-        f"{counted(grading.n_calls, 'call')}{_at_most(grading.most_usd)}, without retries"
+        f"{counted(grading.n_calls, 'call')}{at_most(grading.most_usd, config)}, without retries"
     )
-    if config.budget.usd_per_day is not None:
-        put(f"the budget ends a day at {usd(config.budget.usd_per_day)}; a pick that it cuts off goes on the next day")
-    if config.budget.calls_per_day is not None:
-        put(
-            f"the budget ends a day at {counted(config.budget.calls_per_day, 'call')}; a pick that it cuts off goes on"
-            " the next day"
-        )
+    for line in budget_lines(preview.left_today, grading.n_calls, grading.most_usd):
+        put(line)
 
 
 def _drawn(n: int, n_looked_at: int, left_out: Mapping[str, int], segment_key: str | None) -> str:
@@ -62,15 +59,11 @@ def _drawn(n: int, n_looked_at: int, left_out: Mapping[str, int], segment_key: s
     )
 
 
-def cost_before(left: GradingPreview) -> str:
+def cost_before(left: GradingPreview, config: Config) -> str:
     """What is about to be graded, in words."""
     again = f", then the {left.n_second:,} chosen of them again" if left.n_second and left.n_first else ""
     n = left.n_first or left.n_second
-    return f"grading {counted(n, 'candidate')}{again}: {counted(left.n_calls, 'call')}{_at_most(left.most_usd)}"
-
-
-def _at_most(amount: float | None) -> str:
-    return ", price unknown" if amount is None else f", at most {usd(amount)}"
+    return f"grading {counted(n, 'candidate')}{again}: {counted(left.n_calls, 'call')}{at_most(left.most_usd, config)}"
 
 
 # ---------------------------------------------------------------- graded
@@ -106,7 +99,9 @@ def _remarks(review: Review) -> list[str]:
     summary, wanted = review.summary, review.pick.request.n
     lines = []
     if summary.n_chosen < wanted:
-        lines.append(f"only {summary.n_chosen} of the {wanted} anchors wanted: there are no more that differ")
+        n_usable = summary.n_candidates - summary.n_unscored
+        why = "there are no more that differ" if n_usable <= summary.n_chosen else "the others are left out"
+        lines.append(f"only {summary.n_chosen} of the {wanted} anchors wanted: {why}")
     if summary.missing_levels:
         levels = _listed([f"{score:g} ({name})" for score, name in summary.missing_levels])
         n = summary.n_candidates - summary.n_unscored
@@ -179,10 +174,19 @@ def _item_payload(item: ReviewItem) -> dict[str, Any]:
 # ---------------------------------------------------------------- decided
 
 
-def put_next_step(review: Review, *, out: Path | None, n_flagged_out: int | None) -> None:
-    """Tell how far the review is, and what comes next."""
+def put_next_step(review: Review, *, out: Path | None, n_flagged_out: int | None, skipped_flagged: bool) -> None:
+    """Tell how far the review is, and what comes next.
+
+    Args:
+        review: The review as it is.
+        out: The table that was written.
+        n_flagged_out: Chosen answers that --yes left undecided.
+        skipped_flagged: Whether candidates that may hold personal data were left out before choosing.
+    """
     name = review.pick.request.name
     named = "" if name == "own" else f" --name {name}"
+    if skipped_flagged and not n_flagged_out:
+        _put_passed_over(review)
     if n_flagged_out:
         put(
             f"{counted(n_flagged_out, 'flagged answer')} left undecided (likely personal data); look at them, or take"
@@ -197,9 +201,35 @@ def put_next_step(review: Review, *, out: Path | None, n_flagged_out: int | None
     n_yes, n_open = (sum(item.decision == mark for item in review.items) for mark in ("yes", None))
     put(f"{n_yes} kept, {len(review.items) - n_yes - n_open} left out, {n_open} undecided")
     if n_open and not n_yes:
-        put("to decide: the same command in a terminal, with --out FILE.csv as a table, or with --yes for all")
+        put(
+            "to decide: the same command in a terminal, with --out FILE.csv as a table, or with --yes for all that are"
+            " not flagged"
+        )
     else:
+        if not n_open:
+            _put_missing(review, n_yes)
         put(f"  judgewatch anchors freeze{named}   writes the kept ones as an anchor set")
+
+
+def _put_passed_over(review: Review) -> None:
+    """Tell how many candidates --yes did not choose from."""
+    chosen = {item.item_id for item in review.items}
+    n = sum(bool(item.flags) and item.item_id not in chosen for item in review.pick.items)
+    if n:
+        put(
+            f"{counted(n, 'candidate')} not chosen, since likely personal data is in them; --accept-flagged --restart"
+            " picks anew with them"
+        )
+
+
+def _put_missing(review: Review, n_yes: int) -> None:
+    """Tell how many are missing since they were left out, and what adds some."""
+    wanted = review.pick.request.n
+    if n_yes < wanted and any(item.decision == "no" for item in review.items):
+        put(
+            f"{wanted - n_yes} fewer than the {wanted} wanted; the same command in a terminal offers reserves while"
+            " there are some, a larger --n with --restart draws and grades anew"
+        )
 
 
 def put_frozen(frozen: FrozenSet, review: Review, marks: Marks | None, config: Config, *, as_json: bool) -> None:
@@ -228,6 +258,7 @@ def put_frozen(frozen: FrozenSet, review: Review, marks: Marks | None, config: C
         put(f"{frozen.n_flips} of them got two different scores when picked; that noise is part of the judge")
     if frozen.n_flagged:
         put(f"{frozen.n_flagged} of them may hold personal data and were accepted all the same")
+    _put_missing(review, frozen.n_anchors)
     _warn_if_few(frozen, review.summary)
     if in_use:
         put("the configuration names this set already")

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evaluator.cli.days import parse_day
-from evaluator.cli.output import put, put_json, put_table, say
+from evaluator.cli.output import counted, put, put_json, put_table, say
 from evaluator.cli.progress import shown, stoppable
 from evaluator.cli.recheck_texts import SHORT_ID, preview_lines, put_preview, put_report, put_result
 from evaluator.cli.target import Target, json_option, target_options
+from evaluator.errors import UsageError
 
 if TYPE_CHECKING:
     from evaluator.config import Config
@@ -82,6 +83,9 @@ def command(
     FILE holds scores that your judge gave, with their time and the texts. A random half is taken from the recent ones
     (does the configured judge reproduce them?) and half from the old ones (did they move?). Cut off, it goes on where
     it stopped; asked again, it shows its result. Without FILE the results of earlier rechecks are shown.
+
+    The cost is shown and asked for before the first call; where there is no terminal, --yes is needed. --dry-run shows
+    the cost alone, --json prints the cost or the result for programs.
     """
     if file is None:
         _show_stored(target, as_json=as_json)
@@ -90,15 +94,17 @@ def command(
     from evaluator.recheck import Question, Reading, preview_recheck
 
     config = target.needed_config()
+    # without stored scores among the sources these settings speak of files of answers, which are written otherwise
+    reads_as_configured = bool(config.traffic.verdicts)
     question = Question(
         path=file,
         n=n,
         split=parse_day("--split", split),
         reading=Reading(
             format=file_format,
-            field_map=dict(config.traffic.fields) | dict(fields),
+            field_map=(dict(config.traffic.fields) if reads_as_configured else {}) | dict(fields),
             naive_zone=naive_zone or config.traffic.naive_zone,
-            time_format=time_format or config.traffic.time_format,
+            time_format=time_format or (config.traffic.time_format if reads_as_configured else None),
             encoding=encoding,
             judges=judges,
             criterion=criterion,
@@ -140,11 +146,17 @@ def _grade(config: Config, question: Question, preview: RecheckPreview, *, quiet
 
 
 def _ask(preview: RecheckPreview, *, yes: bool) -> None:
-    """Say what will be spent; ask only where somebody sits at a terminal."""
+    """Say what will be spent, and ask, unless that was answered beforehand.
+
+    Raises:
+        UsageError: nobody sits at a terminal who could be asked.
+    """
     for line in preview_lines(preview):
         say(line)
-    if yes or not _is_terminal():
+    if yes or not preview.n_calls:
         return
+    if not _is_terminal():
+        raise UsageError(f"not a terminal: add --yes to grade {counted(preview.n_calls, 'answer')}")
     click.confirm("Go on?", abort=True, err=True)
 
 

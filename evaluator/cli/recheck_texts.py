@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from evaluator.cli.money_texts import budget_lines
 from evaluator.cli.output import bounds, counted, number, one_line, put, put_json, put_table, say, signed, usd
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def put_preview(preview: RecheckPreview, *, as_json: bool) -> None:
     """Print what a recheck would do and cost."""
     if as_json:
         names = ("n_calls", "most_usd", "minutes", "is_begun", "is_finished", "facts")
-        put_json({name: getattr(preview, name) for name in names})
+        put_json({**{name: getattr(preview, name) for name in names}, **preview.left_today.as_dict()})
         return
     for line in preview_lines(preview):
         put(line)
@@ -45,7 +46,7 @@ def preview_lines(preview: RecheckPreview) -> list[str]:
         f" {facts['stored_judge']}, criterion {facts['stored_criterion']}"
     )
     calls = f"{counted(preview.n_calls, 'call')} to {facts['model_asked']}, {cost}, about {counted(minutes, 'minute')}"
-    return [parts, calls, *_notes(facts)]
+    return [parts, calls, *budget_lines(preview.left_today, preview.n_calls, preview.most_usd), *_notes(facts)]
 
 
 def _notes(facts: Mapping[str, Any]) -> list[str]:

@@ -5,6 +5,7 @@ Every check here reads one interview; none calls the judge itself.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from email.utils import parsedate_to_datetime
@@ -23,6 +24,7 @@ MOSTLY = 0.5
 _REPLY_CHARS = 80
 _PLACES_NAMED = 5
 _FEW = 3  # scores under which an order says nothing
+_ERROR_NAME = re.compile(r"\w+\(['\"](.*?)['\"],?\)")
 NEEDS_A_REPLY = ("replies", CACHE, "model version")
 CLOCK = "clock"
 
@@ -33,6 +35,11 @@ def check_call(found: Interview, patient: Patient) -> Check:
     last, judge = first.last, patient.config.judge
     where = judge.function or judge.base_url
     if last is None or first.outcome.instrument is None or not first.has_reply:
+        if _is_unreachable(first):
+            text = f"nothing answers at judge.base_url = {judge.base_url!r}: {_why_unreachable(first)}"
+            return fail(
+                "judge call", text, "start the judge's server, or correct judge.base_url; it usually ends in /v1"
+            )
         return fail("judge call", f"{where} did not grade: {_why_not(first)}", _what_to_do(first))
     status = "" if last.http_status is None else f"status {last.http_status}, "
     model = first.outcome.instrument.resolved_model or judge.model
@@ -49,6 +56,17 @@ def _why_not(asked: Asked) -> str:
     reason = str(verdict.unscored_reason) if verdict is not None and verdict.unscored_reason is not None else ""
     status = f"status {last.http_status}" if last is not None and last.http_status is not None else ""
     return "; ".join(part for part in (status, said or reason) if part) or "no reply"
+
+
+def _is_unreachable(asked: Asked) -> bool:
+    verdict = asked.outcome.verdict
+    return verdict is not None and verdict.unscored_reason is UnscoredReason.CONNECTION
+
+
+def _why_unreachable(asked: Asked) -> str:
+    """What the library says of a connection that did not come about, without its name for the fault."""
+    detail = "" if asked.outcome.verdict is None else asked.outcome.verdict.detail
+    return _ERROR_NAME.sub(r"\1", detail) or "the connection failed"
 
 
 def _what_to_do(asked: Asked) -> str:

@@ -82,6 +82,19 @@ class FileReport:
     redacted: Mapping[str, int] = field(default_factory=dict)
 
 
+def refuse_flood(path: Path, *, n_bad: int, n_usable: int) -> None:
+    """Give up on what is no file of rows at all: a log of gigabytes would be read for an hour, line by line.
+
+    Raises:
+        DataFileError: there are many rejects, and hardly a row that can be used.
+    """
+    if n_bad >= FLOOD and n_usable < n_bad * _FEW_USABLE:
+        raise DataFileError(
+            f"{path}: {n_bad:,} rows cannot be used and {n_usable:,} can, and there it was given up: these are no rows"
+            " of that format; nothing is stored"
+        )
+
+
 class RejectLog:
     """Rejects in the order of the files; a few stay in memory, many go to a temporary file. A context manager."""
 
@@ -104,18 +117,6 @@ class RejectLog:
         row = {"file": path, "line": reject.line_number, "reason": reject.reason, "text_start": reject.text_start}
         self._lines.write(json.dumps(row) + "\n")
         self.n += 1
-
-    def refuse_flood(self, path: Path, n_usable: int) -> None:
-        """Give up on what is no file of rows at all: a log of gigabytes would be read for an hour, line by line.
-
-        Raises:
-            DataFileError: there are many rejects, and hardly a row that can be used.
-        """
-        if self.n >= FLOOD and n_usable < self.n * _FEW_USABLE:
-            raise DataFileError(
-                f"{path}: {self.n:,} rows cannot be used and {n_usable:,} can, and there it was given up: these are no"
-                " rows of that format; nothing is stored"
-            )
 
     def rows(self, most: int | None = None) -> Iterator[dict[str, Any]]:
         """Yield the rejects, at most so many: file, line, reason, text_start."""
@@ -199,7 +200,7 @@ class FilesReader:
         for entry in stream:
             if isinstance(entry, Reject):
                 self._rejects.add(str(path), entry)
-                self._rejects.refuse_flood(path, self.n_answers)
+                refuse_flood(path, n_bad=self._rejects.n, n_usable=self.n_answers)
                 continue
             self._count(entry.item)
             if not self.keeps_out:
@@ -252,7 +253,15 @@ def count_rejects(paths: Sequence[Path], reading: Reading) -> int:
     Raises:
         DataFileError: a file as a whole cannot be used.
     """
-    return sum(isinstance(entry, Reject) for path in paths for entry in reading.stream(path))
+    n_bad = n_usable = 0
+    for path in paths:
+        for entry in reading.stream(path):
+            if isinstance(entry, Reject):
+                n_bad += 1
+                refuse_flood(path, n_bad=n_bad, n_usable=n_usable)
+            else:
+                n_usable += 1
+    return n_bad
 
 
 def hash_file(path: Path) -> str:

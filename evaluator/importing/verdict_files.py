@@ -14,7 +14,7 @@ from evaluator.errors import DataFileError
 from evaluator.identity import EqualCounter, base_item_id
 from evaluator.importers.base import Reject
 from evaluator.importers.verdicts import StoredVerdict, VerdictStream, iter_verdicts
-from evaluator.importing.files import FileReport, KeptOutError, RejectLog, hash_file
+from evaluator.importing.files import FileReport, KeptOutError, RejectLog, hash_file, refuse_flood
 from evaluator.importing.redacting import redacted, redacted_reject, redacted_text
 from evaluator.importing.verdict_scale import UNIT_FORMATS, UNKNOWN_JUDGE, Bounds, ScaleFound, ScoreTally, find_scale
 from evaluator.records import Item, content_hash
@@ -146,7 +146,7 @@ class VerdictFilesReader:
             if isinstance(found, Reject):
                 n_more += not isinstance(entry, Reject)
                 self._rejects.add(str(path), redacted_reject(found, self._reading.redactor))
-                self._rejects.refuse_flood(path, self._n_timed)
+                refuse_flood(path, n_bad=self._rejects.n, n_usable=self._n_timed)
             elif found is not None and not self.keeps_out:
                 yield found
         if hash_file(path) != self._hashes[path]:

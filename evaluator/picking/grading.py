@@ -83,8 +83,18 @@ async def grade_pick(
     clock: Clock,
     on_progress: Callable[[Progress], None] | None = None,
     stop: asyncio.Event | None = None,
+    without_flagged: bool = False,
 ) -> RunReport:
     """Grade what is left of a pick.
+
+    Args:
+        pick: The pick.
+        settings: Settings of a run of its app.
+        judge: Who grades.
+        clock: Wall clock.
+        on_progress: Called after every item.
+        stop: Set from outside to end early.
+        without_flagged: Choose none that may hold personal data, if nothing is chosen yet.
 
     Returns:
         The report of the run that was cut off, or of the second grading when nothing is left.
@@ -101,30 +111,48 @@ async def grade_pick(
     if report.status != "finished" or (stop is not None and stop.is_set()):
         return report
     with open_store(settings.store_path, create=False) as store:
-        chosen = chosen_ids(store, pick, judge.ruler.rubric)
+        chosen = chosen_ids(store, pick, judge.ruler.rubric, without_flagged=without_flagged)
     second = replace(settings, slot=pick.slots[1], item_ids=chosen)
     return await run_once(second, judge, clock=clock, on_progress=on_progress, stop=stop)
 
 
-def chosen_ids(store: Store, pick: Pick, rubric: Rubric) -> list[str]:
+def chosen_ids(store: Store, pick: Pick, rubric: Rubric, *, without_flagged: bool = False) -> list[str]:
     """The candidates that were chosen, in the order of the hash: as written down, else by the first fresh grade.
 
+    Args:
+        store: A store.
+        pick: The pick.
+        rubric: The rubric of its grades.
+        without_flagged: Whether those that may hold personal data are left out before choosing.
+
     Raises:
-        JudgewatchError: no candidate has a score.
+        JudgewatchError: no candidate has a score, or every one that has may hold personal data.
     """
     planned = read.planned_ids(store, pick.run_ids[1])
     if planned:
         return planned
-    scores = read.scores_of_run(store, pick.run_ids[0])
-    levels = levels_of(rubric)
-    placed = [
-        Placed(item_id=item.item_id, level=level_of(scores[item.item_id]["score"], levels), stratum=item.stratum)
-        for item in pick.items
-        if item.item_id in scores and scores[item.item_id]["score"] is not None
-    ]
+    scored = placed_candidates(store, pick, rubric)
+    flagged = {item.item_id for item in pick.items if item.flags} if without_flagged else set()
+    placed = [one for one in scored if one.item_id not in flagged]
+    if scored and not placed:
+        raise JudgewatchError(
+            f"each of the {len(scored)} candidates of pick {pick.request.name!r} that have a score may hold personal"
+            " data, so --yes can choose none; look at them in a terminal or with --out, or add --accept-flagged"
+        )
     if not placed:
         raise JudgewatchError(
             f"none of the {len(pick.items)} candidates of pick {pick.request.name!r} was given a score, so none can be"
             " chosen; `judgewatch run once --kind anchors` shows whether the judge can be reached"
         )
     return [one.item_id for one in choose(placed, pick.request.n)]
+
+
+def placed_candidates(store: Store, pick: Pick, rubric: Rubric) -> list[Placed]:
+    """The candidates that have a first fresh grade, with its level and their segment, in the order of the hash."""
+    scores = read.scores_of_run(store, pick.run_ids[0])
+    levels = levels_of(rubric)
+    return [
+        Placed(item_id=item.item_id, level=level_of(scores[item.item_id]["score"], levels), stratum=item.stratum)
+        for item in pick.items
+        if item.item_id in scores and scores[item.item_id]["score"] is not None
+    ]

@@ -9,7 +9,7 @@ that come after.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -67,6 +67,25 @@ class Pick:
     items: tuple[PickedItem, ...]
     started_utc: str
     frozen_utc: str | None
+
+
+def with_whole_id(store: Store, app: str, request: PickRequest) -> PickRequest:
+    """Return a request with the whole id of the recheck that it names the start of.
+
+    Raises:
+        UsageError: no recheck has an id that begins like this, or several have.
+    """
+    start = request.from_recheck
+    if start is None:
+        return request
+    found = read.find_recheck_ids(store, app, start) if start else []
+    if not found:
+        raise UsageError(
+            f"--from-recheck {start!r}: app {app!r} has no recheck of that id; `judgewatch recheck` lists them"
+        )
+    if len(found) > 1:
+        raise UsageError(f"--from-recheck {start!r} fits several rechecks: {', '.join(found)}; give more of the id")
+    return replace(request, from_recheck=found[0])
 
 
 def find_pick(store: Store, app: str, name: str) -> Pick | None:

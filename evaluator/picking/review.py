@@ -10,7 +10,7 @@ from math import isclose
 from statistics import fmean, stdev
 
 from evaluator.errors import UsageError
-from evaluator.picking.grading import chosen_ids
+from evaluator.picking.grading import chosen_ids, placed_candidates
 from evaluator.picking.pick import Pick
 from evaluator.picking.spread import level_of, levels_of
 from evaluator.records import Item, Rubric
@@ -20,7 +20,10 @@ from evaluator.store.db import Store
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewItem:
-    """A chosen answer. ``flags`` are kinds of likely personal data; ``decision`` is "yes", "no" or None."""
+    """A chosen answer, or a reserve for one that was left out.
+
+    ``flags`` are kinds of likely personal data; ``decision`` is "yes", "no" or None. ``place`` is level and segment.
+    """
 
     item_id: str
     item: Item = field(repr=False)
@@ -29,6 +32,8 @@ class ReviewItem:
     second: float | None
     flags: tuple[str, ...]
     decision: str | None
+    place: tuple[float | None, str] = (None, "")
+    is_reserve: bool = False
 
     @property
     def jump(self) -> float | None:
@@ -80,15 +85,47 @@ def is_graded(store: Store, pick: Pick) -> bool:
 def load_review(store: Store, pick: Pick, rubric: Rubric) -> list[ReviewItem]:
     """The chosen answers in the order of the hash; those deleted or never scored since are left out.
 
+    Reserves that were decided on come after them.
+
     Raises:
         UsageError: the pick is not graded yet.
     """
     if not is_graded(store, pick):
         raise UsageError(f"the pick {pick.request.name!r} is not graded yet; `judgewatch anchors pick` goes on with it")
     ids = chosen_ids(store, pick, rubric)
+    chosen = set(ids)
+    rows = {row["item_id"]: row for row in read.pick_items(store, pick.pick_id)}
+    decided = [row["item_id"] for row in rows.values() if row["decision"] is not None and row["item_id"] not in chosen]
+    return [*_items(store, pick, rubric, rows, ids), *_items(store, pick, rubric, rows, decided, are_reserves=True)]
+
+
+def load_reserves(store: Store, pick: Pick, rubric: Rubric) -> list[ReviewItem]:
+    """Candidates that were graded once and not chosen, in the order of the hash; none that may hold personal data.
+
+    Each can take the place of a chosen answer of its level and segment. Those that were decided on are not among them.
+    """
+    taken = set(chosen_ids(store, pick, rubric))
+    rows = {row["item_id"]: row for row in read.pick_items(store, pick.pick_id)}
+    ids = [
+        one.item_id
+        for one in placed_candidates(store, pick, rubric)
+        if one.item_id not in taken and rows[one.item_id]["decision"] is None and not rows[one.item_id]["flags"]
+    ]
+    return _items(store, pick, rubric, rows, ids, are_reserves=True)
+
+
+def _items(
+    store: Store,
+    pick: Pick,
+    rubric: Rubric,
+    rows: Mapping[str, read.Row],
+    ids: Sequence[str],
+    *,
+    are_reserves: bool = False,
+) -> list[ReviewItem]:
     texts, tags = read.load_items(store, ids), read.tags_of_items(store, ids)
     first, second = (read.scores_of_run(store, run_id) for run_id in pick.run_ids)
-    rows = {row["item_id"]: row for row in read.pick_items(store, pick.pick_id)}
+    places = {one.item_id: (one.level, one.stratum) for one in placed_candidates(store, pick, rubric)}
     return [
         ReviewItem(
             item_id=item_id,
@@ -98,6 +135,8 @@ def load_review(store: Store, pick: Pick, rubric: Rubric) -> list[ReviewItem]:
             second=_score(second, item_id),
             flags=tuple(rows[item_id]["flags"]),
             decision=rows[item_id]["decision"],
+            place=places.get(item_id, (None, rows[item_id]["stratum"])),
+            is_reserve=are_reserves,
         )
         for item_id in ids
         if item_id in texts and texts[item_id].output.strip() and item_id in rows
@@ -120,7 +159,7 @@ def summarise(store: Store, pick: Pick, rubric: Rubric, items: Sequence[ReviewIt
         n_candidates=len(pick.items),
         n_chosen=len(items),
         n_unscored=len(pick.items) - sum(found.values()),
-        n_gone=len(chosen_ids(store, pick, rubric)) - len(items),
+        n_gone=len(chosen_ids(store, pick, rubric)) - sum(not item.is_reserve for item in items),
         levels=tuple((score, name, found[score], chosen[score]) for score, name in levels),
         n_flagged=sum(bool(item.flags) for item in items),
         n_second=len(jumps),

@@ -15,14 +15,23 @@ from evaluator.judges.base import Judge
 from evaluator.picking.candidates import draw_candidates
 from evaluator.picking.freezing import FrozenSet, freeze_pick, tag_keys
 from evaluator.picking.grading import GradingPreview, grade_pick, preview_new, preview_rest
-from evaluator.picking.pick import Pick, PickRequest, find_pick, open_pick, pick_to_go_on_with
+from evaluator.picking.pick import (
+    Pick,
+    PickRequest,
+    find_pick,
+    open_pick,
+    pick_to_go_on_with,
+    with_whole_id,
+)
 from evaluator.picking.review import PickSummary, ReviewItem, accept_all, is_graded, load_review, summarise
 from evaluator.picking.setup import pick_settings
 from evaluator.picking.table import Marks, load_marks
 from evaluator.records import Rubric
+from evaluator.scoring.allowance import Allowance, left_today
 from evaluator.scoring.closing import Progress, RunReport
 from evaluator.scoring.setup import build_judge, configured_rubric
 from evaluator.scoring.slot import without_secrets
+from evaluator.scoring.untouched import leaving_no_database
 from evaluator.store import read, write
 from evaluator.store.db import Store, open_store
 
@@ -38,6 +47,7 @@ class PickPreview:
     left_out: Mapping[str, int]
     segment_key: str | None
     grading: GradingPreview
+    left_today: Allowance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,9 +76,15 @@ async def preview_pick(config: Config, request: PickRequest, *, restart: bool, n
     Raises:
         JudgewatchError: the configuration or the store cannot be used, or there is nothing to pick from.
     """
+    with leaving_no_database(config) as looked_at:
+        return await _preview_pick(looked_at, request, restart=restart, now=now)
+
+
+async def _preview_pick(config: Config, request: PickRequest, *, restart: bool, now: datetime) -> PickPreview:
     judge, _ = build_judge(without_secrets(config))
     try:
         with open_store(config.store_path, zone=config.schedule.zone) as store:
+            request = with_whole_id(store, config.app.name, request)
             found = pick_to_go_on_with(
                 store, request, app=config.app.name, ruler_id=judge.ruler.ruler_id, restart=restart
             )
@@ -82,6 +98,7 @@ async def preview_pick(config: Config, request: PickRequest, *, restart: bool, n
                 left_out=found.left_out,
                 segment_key=found.segment_key,
                 grading=preview_rest(store, found, judge),
+                left_today=left_today(config, now),
             )
     finally:
         await judge.close()
@@ -98,6 +115,7 @@ def _preview_new(store: Store, config: Config, request: PickRequest, judge: Judg
         left_out=drawn.left_out,
         segment_key=drawn.segment_key,
         grading=preview_new(drawn.texts, request.n, judge),
+        left_today=left_today(config, now),
     )
 
 
@@ -110,6 +128,7 @@ async def run_pick(
     on_start: Callable[[GradingPreview], None],
     on_progress: Callable[[Progress], None] | None = None,
     stop: asyncio.Event | None = None,
+    without_flagged: bool = False,
 ) -> PickRun:
     """Begin or go on with a pick, and grade what is left of it.
 
@@ -121,6 +140,7 @@ async def run_pick(
         on_start: Called before the first call with what is left and its cost; not when nothing is left.
         on_progress: Called after every item.
         stop: Set from outside to end early.
+        without_flagged: Choose none that may hold personal data, if nothing is chosen yet.
 
     Raises:
         LeaseHeldError: another scorer works on this app.
@@ -132,7 +152,7 @@ async def run_pick(
         with open_store(config.store_path, zone=config.schedule.zone) as store:
             pick = open_pick(
                 store,
-                request,
+                with_whole_id(store, config.app.name, request),
                 settings,
                 judge,
                 most_chars=config.judge.max_prompt_chars,
@@ -142,7 +162,15 @@ async def run_pick(
             left = preview_rest(store, pick, judge)
         if left.n_calls:
             on_start(left)
-        report = await grade_pick(pick, settings, judge, clock=clock, on_progress=on_progress, stop=stop)
+        report = await grade_pick(
+            pick,
+            settings,
+            judge,
+            clock=clock,
+            on_progress=on_progress,
+            stop=stop,
+            without_flagged=without_flagged,
+        )
     finally:
         await judge.close()
     with open_store(config.store_path, create=False) as store:

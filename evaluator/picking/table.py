@@ -21,6 +21,7 @@ MOST_CHARS = 8_000  # of a text; spreadsheets take some 32,000 in a cell
 _YES = frozenset({"yes", "y", "1", "x", "true"})
 _NO = frozenset({"no", "n", "0", "false"})
 _NAMED = 5
+_MOST_MARK_CHARS = 1_000
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
@@ -118,6 +119,10 @@ def _read_rows(path: Path) -> list[tuple[int, dict[str, str]]]:
         for needed in ("keep", "item_id"):
             if needed not in names:
                 raise DataFileError(f"{path} has no column {needed!r}; it should be the file that --out wrote")
-        return [(reader.line_num, {key: row[names[key]] or "" for key in ("keep", "item_id")}) for row in reader]
+        rows = [(reader.line_num, {key: row[names[key]] or "" for key in ("keep", "item_id")}) for row in reader]
     except csv.Error as error:
         raise DataFileError(f"{path}, line {reader.line_num + 1}: not a table of cells ({error})") from error
+    for number, cells in rows:
+        if max(map(len, cells.values())) > _MOST_MARK_CHARS:
+            raise DataFileError(f"{path}, line {number}: not a table of cells (a mark or an id has whole texts in it)")
+    return rows

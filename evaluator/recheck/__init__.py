@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from evaluator.clock import Clock, parse_utc
@@ -19,12 +20,14 @@ from evaluator.recheck.asking import FEW, Prepared, Question, begin, prepare
 from evaluator.recheck.result import make_result
 from evaluator.recheck.stored import Reading
 from evaluator.records import Purpose, Rubric
+from evaluator.scoring.allowance import Allowance, left_today
 from evaluator.scoring.budget import Limits
 from evaluator.scoring.closing import Progress, RunReport
 from evaluator.scoring.plan import RunSettings, ids_left
 from evaluator.scoring.runner import run_once
 from evaluator.scoring.setup import build_judge
 from evaluator.scoring.slot import explain_stop, without_secrets
+from evaluator.scoring.untouched import leaving_no_database
 from evaluator.store import read, write
 from evaluator.store.db import Store, open_store
 from evaluator.store.write import recheck_item_id
@@ -48,6 +51,7 @@ class RecheckPreview:
     is_finished: bool
     is_begun: bool
     facts: dict[str, Any]
+    left_today: Allowance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,11 +70,12 @@ def preview_recheck(config: Config, question: Question, *, clock: Clock) -> Rech
     Raises:
         JudgewatchError: the configuration, the file or the store cannot be used.
     """
-    judge, _ = build_judge(without_secrets(config))
-    config.store_path.parent.mkdir(parents=True, exist_ok=True)
-    with open_store(config.store_path, zone=config.schedule.zone) as store:
-        prepared = prepare(store, question, judge, config=config, now=clock.now())
-        return _preview(store, prepared, judge, config)
+    now = clock.now()
+    with leaving_no_database(config) as looked_at:
+        judge, _ = build_judge(without_secrets(looked_at))
+        with open_store(looked_at.store_path, zone=config.schedule.zone) as store:
+            prepared = prepare(store, question, judge, config=config, now=now)
+            return _preview(store, prepared, judge, config, now)
 
 
 async def run_recheck(
@@ -146,7 +151,7 @@ def _named(store: Store, recheck_id: str, result: Mapping[str, Any]) -> dict[str
     return {**result, "furthest": read.with_reasons(store, recheck_id, result["furthest"])}
 
 
-def _preview(store: Store, prepared: Prepared, judge: Judge, config: Config) -> RecheckPreview:
+def _preview(store: Store, prepared: Prepared, judge: Judge, config: Config, now: datetime) -> RecheckPreview:
     if prepared.is_finished:
         items = []
     elif prepared.row is None:
@@ -164,6 +169,7 @@ def _preview(store: Store, prepared: Prepared, judge: Judge, config: Config) -> 
         is_finished=prepared.is_finished,
         is_begun=prepared.row is not None,
         facts=dict(prepared.facts),
+        left_today=left_today(config, now),
     )
 
 

@@ -69,14 +69,17 @@ def _sentence(group: Sequence[tuple[str, Note]]) -> str:
 def merged_problems(found: Iterable[tuple[str, str]]) -> list[str]:
     """Return what is wrong with files, the same fault once: with the first of them, and how many there are more.
 
+    Faults are the same whose first clauses are; what columns were seen instead differs from file to file.
+
     Args:
         found: Names of files with what is wrong with each; a name may stand in its own problem.
     """
     groups: dict[str, list[str]] = {}
     for name, problem in found:
-        groups.setdefault(_NUMBER.sub("#", problem.replace(name, "")), []).append(problem)
+        clause = problem.replace(name, "").partition(";")[0]
+        groups.setdefault(_NUMBER.sub("#", clause), []).append(problem)
     return [
-        problems[0] if len(problems) == 1 else f"{problems[0]} (and {len(problems) - 1} more)"
+        problems[0] if len(problems) == 1 else f"{problems[0]}; the same in {len(problems) - 1} more"
         for problems in groups.values()
     ]
 

@@ -38,6 +38,9 @@ USUAL_REPLY_TOKENS = 150
 SOON_VALUES, LATER_VALUES = 3, 14
 ROWS_READ = 50
 ROOM_FOR_RETRIES = 1.5
+RECHECKED, PICKED = 200, 100  # what `recheck` and `anchors pick` take unless told otherwise
+CALLS_PER_PICK = 4  # three candidates for each anchor, and the one chosen a second time
+FIRST_HOUR_CALLS = RECHECKED + CALLS_PER_PICK * PICKED
 _ANY_SECRET = "0" * 32  # as long as a real one: the marks around a text cost tokens too
 
 
@@ -125,14 +128,18 @@ class Forecast:
 
     @property
     def suggested_usd_per_day(self) -> float | None:
-        """A budget that an ordinary day keeps with room for retries; None without a price."""
+        """A budget with room for retries and for the first hour; None without a price."""
         most = self.most_usd_a_day
-        return None if most is None else max(0.01, _rounded_up(ROOM_FOR_RETRIES * most))
+        if most is None:
+            return None
+        per_call = most / self.calls_a_day if self.calls_a_day else 0.0
+        return max(0.01, _rounded_up(max(ROOM_FOR_RETRIES * most, most + FIRST_HOUR_CALLS * per_call)))
 
     @property
     def suggested_calls_per_day(self) -> int:
         """The same as a number of calls."""
-        return max(1, math.ceil(ROOM_FOR_RETRIES * self.calls_a_day))
+        most = max(ROOM_FOR_RETRIES * self.calls_a_day, self.calls_a_day + FIRST_HOUR_CALLS)
+        return math.ceil(_rounded_up(math.ceil(most)))
 
 
 def _sum(one: float | None, other: float | None) -> float | None:

@@ -69,7 +69,7 @@ def test_dry_run_tells_candidates_and_cost_and_writes_nothing() -> None:
     """Calls of both gradings and the most dollars."""
     text = ok("anchors", "pick", "--n", "10", "--dry-run")
     assert text.splitlines()[0] == "30 candidates drawn at random from 100 answers"
-    assert "first grading 30 calls, second 10 calls: 40 calls, at most $0.00, without retries" in text
+    assert "first grading 30 calls, second 10 calls: 40 calls, at what the function spends, without retries" in text
     payload = ok_json("anchors", "pick", "--n", "10", "--dry-run", "--per-segment")
     assert (payload["is_new"], payload["calls"], payload["segment_key"]) == (True, 40, "topic")
     with open_reader(DB) as store:
@@ -114,7 +114,7 @@ def test_set_lies_beside_the_configuration() -> None:
 def test_levels_and_what_is_missing_are_told() -> None:
     """Answers of one to three words only: nothing at the two highest levels; JSON tells the same."""
     ok("import", write_answers(Path("short.jsonl"), answers(90, most_words=3)), "--app", "short")
-    text = ok("anchors", "pick", "--n", "12", "--app", "short")
+    text = ok("anchors", "pick", "--n", "12", "--app", "short", "--yes", "--accept-flagged")
     assert "no answers at level 4 (good) or 5 (excellent) among 36: the set cannot see moves there" in text
     assert "0 of 12 got two different scores" in text
     payload = ok_json("anchors", "pick", "--n", "12", "--app", "short")
@@ -125,13 +125,15 @@ def test_levels_and_what_is_missing_are_told() -> None:
 
 def test_fewer_answers_than_wanted_are_told() -> None:
     """A hundred differ, two hundred were wanted."""
-    assert "only 100 of the 200 anchors wanted: there are no more that differ" in ok("anchors", "pick", "--n", "200")
+    assert "only 100 of the 200 anchors wanted: there are no more that differ" in ok(
+        "anchors", "pick", "--n", "200", "--yes", "--accept-flagged"
+    )
 
 
 def test_finished_pick_costs_nothing_again() -> None:
     """The same command shows it once more."""
     write_config(by_words="noting_calls")
-    ok("anchors", "pick", "--n", "10")
+    ok("anchors", "pick", "--n", "10", "--yes")
     result = invoke("anchors", "pick", "--n", "10")
     assert "calls" not in result.stderr
     assert len(Path("calls.txt").read_text("utf-8").splitlines()) == 40
@@ -139,7 +141,8 @@ def test_finished_pick_costs_nothing_again() -> None:
 
 
 def test_flagged_answers_are_left_to_a_person() -> None:
-    """Accepting all leaves them undecided, and says so."""
+    """Accepting all of a review leaves them undecided, and says so."""
+    ok("anchors", "pick", "--n", "60", "--out", "review.csv")
     text = ok("anchors", "pick", "--n", "60", "--yes")
     assert "flagged answers left undecided (likely personal data)" in text
     n_flagged = decisions().count(None) - (100 - 60)
@@ -148,6 +151,25 @@ def test_flagged_answers_are_left_to_a_person() -> None:
     assert payload["n_flagged_left_out"] == 0
     assert decisions().count("yes") == 60
     assert f"{n_flagged} of them may hold personal data and were accepted all the same" in ok("anchors", "freeze")
+
+
+def test_flagged_answers_are_left_out_before_choosing_where_nobody_looks() -> None:
+    """So that as many are chosen as are wanted; they can be had all the same."""
+    text = ok("anchors", "pick", "--n", "60", "--yes")
+    assert "60 kept, 0 left out, 0 undecided" in text
+    assert "10 candidates not chosen, since likely personal data is in them; --accept-flagged --restart" in text
+    assert decisions().count("yes") == 60
+    all_of_them = ok("anchors", "pick", "--n", "100", "--yes", "--name", "all")
+    assert "only 90 of the 100 anchors wanted: the others are left out" in all_of_them
+
+
+def test_where_every_candidate_is_flagged_nothing_is_chosen() -> None:
+    """The way out is named."""
+    rows = [{**row, "input": f"{row['input']} bob@example.com"} for row in answers(40)]
+    ok("import", write_answers(Path("flagged.jsonl"), rows), "--app", "flagged")
+    error = refused("anchors", "pick", "--n", "10", "--yes", "--app", "flagged", code=1)
+    assert "each of the 30 candidates" in error
+    assert "--accept-flagged" in error
 
 
 def test_few_anchors_are_warned_of_with_what_they_can_show() -> None:
@@ -171,12 +193,28 @@ def test_review_takes_keys_and_goes_on_where_it_was_left(monkeypatch: pytest.Mon
     assert "(decided before: no)" in result.stdout
     assert result.stdout.count("y = keep as an anchor") == 2
     assert "2 kept, 0 left out, 8 undecided" in result.stdout
-    again = at_a_terminal(monkeypatch, "yyyynyyy", "--n", "10")
+    again = at_a_terminal(monkeypatch, "yyyynyyyq", "--n", "10")
     assert "── 3 of 10, 2 kept so far" in again.stdout
     assert "9 kept, 1 left out, 0 undecided" in again.stdout
-    done = at_a_terminal(monkeypatch, "", "--n", "10")
-    assert "keep?" not in done.stdout
+    assert "1 fewer than the 10 wanted" in again.stdout
     assert "9 of 10 picked answers are accepted (0 undecided)" in refused("anchors", "freeze", code=64)
+
+
+def test_reserve_of_the_same_level_takes_the_place_of_one_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also after a break; it goes again when the answer is kept after all."""
+    first = at_a_terminal(monkeypatch, "nbynyyyyyyyyq", "--n", "10")
+    assert first.stdout.count("(a reserve, graded once, for one that was left out)") == 1
+    assert "── 11 of 11, 9 kept so far (a reserve" in first.stdout
+    again = at_a_terminal(monkeypatch, "ny", "--n", "10")
+    assert "── 11 of 11, 9 kept so far (a reserve" in again.stdout
+    assert "── 12 of 12, 9 kept so far (a reserve" in again.stdout
+    assert "10 kept, 2 left out, 0 undecided" in again.stdout
+    assert "fewer" not in again.stdout
+    assert "keep?" not in at_a_terminal(monkeypatch, "", "--n", "10").stdout
+    assert "10 anchors written to" in ok("anchors", "freeze")
+    with open_reader(DB) as store:
+        left_out = store.connection.execute("SELECT count(*) FROM pick_items WHERE decision = 'no'").fetchone()[0]
+    assert left_out == 2
 
 
 def test_end_of_input_is_quitting(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,8 +239,14 @@ def test_hostile_texts_are_only_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_a_terminal_the_ways_to_decide_are_named() -> None:
     """A cron job does not wait for keys."""
+    write_config(by_words="noting_calls")
+    error = refused("anchors", "pick", "--n", "10", code=64)
+    assert "nobody could review what is picked with 40 calls: add --yes" in error
+    assert "--out FILE.csv" in error
+    assert not Path("calls.txt").exists()
+    ok("anchors", "pick", "--n", "10", "--out", "review.csv")
     text = ok("anchors", "pick", "--n", "10")
-    assert "with --out FILE.csv as a table, or with --yes for all" in text
+    assert "with --out FILE.csv as a table, or with --yes for all that are not flagged" in text
 
 
 # ---------------------------------------------------------------- as a table
@@ -271,10 +315,10 @@ def test_wrong_use_is_refused_with_the_way_out(args: tuple[str, ...], said: str)
 
 def test_other_settings_under_the_same_name_are_refused_and_can_be_forced() -> None:
     """So that a graded pick is not thrown away by mistake."""
-    ok("anchors", "pick", "--n", "10")
+    ok("anchors", "pick", "--n", "10", "--yes")
     assert "(n was 10)" in refused("anchors", "pick", "--n", "12", code=64)
     assert "(n was 10)" in refused("anchors", "pick", "--n", "12", "--dry-run", code=64)
-    ok("anchors", "pick", "--n", "12", "--restart")
+    ok("anchors", "pick", "--n", "12", "--restart", "--yes")
     assert "there are own" in refused("anchors", "freeze", "--name", "other", code=64)
 
 
@@ -285,7 +329,7 @@ def test_second_terminal_is_told_that_one_is_at_work() -> None:
         from evaluator.clock import SystemClock
 
         locks.acquire_lease(store, app="shop", holder="other-host:1", what="run", now=SystemClock().now())
-    assert "another scorer" in refused("anchors", "pick", "--n", "10", code=1)
+    assert "another scorer" in refused("anchors", "pick", "--n", "10", "--yes", code=1)
     assert not Path("calls.txt").exists()
 
 
@@ -297,26 +341,31 @@ def test_budget_cuts_off_and_the_same_command_goes_on() -> None:
     config = Path("judgewatch.toml")
     text = config.read_text("utf-8")
     config.write_text(text + "[budget]\ncalls_per_day = 15\n", encoding="utf-8")
-    result = invoke("anchors", "pick", "--n", "10")
+    assert "will stop after 15 of 40 calls; the rest goes on tomorrow" in ok(
+        "anchors", "pick", "--n", "10", "--dry-run"
+    )
+    result = invoke("anchors", "pick", "--n", "10", "--yes")
     assert result.exit_code == 1
+    assert "budget: 15 of 15 calls are left today" in result.stderr
+    assert "will stop after 15 of 40 calls; the rest goes on tomorrow with the same command" in result.stderr
     assert "error: grading stopped" in result.stderr
     assert "the same command goes on where it stopped" in result.stderr
     assert "is not graded yet" in refused("anchors", "freeze", code=64)
     config.write_text(text, encoding="utf-8")
-    payload = ok_json("anchors", "pick", "--n", "10")
+    payload = ok_json("anchors", "pick", "--n", "10", "--yes")
     assert (payload["complete"], payload["n_candidates"], payload["n_chosen"]) == (True, 30, 10)
 
 
 def test_killed_pick_goes_on_without_paying_twice() -> None:
     """Killed in the midst of the first grading: every candidate ends with one verdict of it."""
     write_config(by_words="slowly", **{'model = "by-words"': 'model = "by-words"\nconcurrency = 1'})
-    command = [sys.executable, "-m", "evaluator.cli", "anchors", "pick", "--n", "10"]
+    command = [sys.executable, "-m", "evaluator.cli", "anchors", "pick", "--n", "10", "--yes"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=python_path()) as process:
         wait_for_verdicts(5)
         process.kill()
     n_before = count("SELECT count(*) FROM verdicts")
     assert 5 <= n_before < 30
-    ok("anchors", "pick", "--n", "10")
+    ok("anchors", "pick", "--n", "10", "--yes")
     assert count("SELECT count(*) FROM verdicts") == 40
     assert count("SELECT count(*) FROM picks") == 1
 

@@ -187,17 +187,18 @@ def test_json_holds_what_is_said_beside_it() -> None:
     notes = "\n".join(found["notes"])
     for said in ("scale is set to that", "score_field = ", "dollars cannot be counted", "sends no alerts"):
         assert said in notes
-    assert (found["about_usd_per_day"], found["budget_calls_per_day"]) == (None, 318)
+    assert (found["about_usd_per_day"], found["budget_calls_per_day"]) == (None, 820)
 
 
 def test_model_without_a_known_price_is_budgeted_in_calls() -> None:
     """Also where dollars were asked for: they could not be kept."""
     result = invoke("init", "--model", "judge-9", "--usd-per-day", "2", "--yes")
     assert result.exit_code == 0
-    assert values()["budget"] == {"calls_per_day": 318}
+    assert values()["budget"] == {"calls_per_day": 820}
     assert '[prices."judge-9"]' in result.stderr
-    assert "calls_per_day = 318" in result.stderr
+    assert "calls_per_day = 820" in result.stderr
     assert "the price is not known" in result.stdout
+    assert "820 calls: room for a day's runs, a recheck of 200 answers and a pick of 100 anchors" in result.stdout
     load_config("judgewatch.toml").check_budget()
 
 

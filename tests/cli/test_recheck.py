@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from evaluator.cli import cli
+from evaluator.store import read
+from evaluator.store.db import open_reader
 from tests import recheck_world
 from tests.cli.conftest import invoke, ok, ok_json, refused
 from tests.recheck_world import moved_world, n_calls, stored_rows, write_now, write_rows
@@ -32,7 +35,7 @@ def configured(in_a_folder_of_its_own: Path) -> None:
 
 def test_one_command_says_whether_the_judge_moved() -> None:
     """The cost on stderr, the sentence and the numbers on stdout."""
-    result = invoke("recheck", moved_world(), "--n", "120")
+    result = invoke("recheck", "--yes", moved_world(), "--n", "120")
     assert result.exit_code == 0, result.output
     assert "60 recent answers (of 100) and 60 old answers (of 100), scores of gpt" in result.stderr
     assert "120 calls to python:tests.recheck_world:by_number" in result.stderr
@@ -48,10 +51,10 @@ def test_one_command_says_whether_the_judge_moved() -> None:
 def test_dry_run_shows_the_cost_and_calls_nothing() -> None:
     """As text and as JSON."""
     path = moved_world()
-    shown = ok("recheck", path, "--n", "60", "--dry-run")
+    shown = ok("recheck", "--yes", path, "--n", "60", "--dry-run")
     assert "60 calls" in shown
     assert "about 1 minute" in shown
-    payload = ok_json("recheck", path, "--n", "60", "--dry-run")
+    payload = ok_json("recheck", "--yes", path, "--n", "60", "--dry-run")
     assert (payload["n_calls"], payload["is_finished"], payload["facts"]["n_old_asked"]) == (60, False, 30)
     assert n_calls() == 0
 
@@ -59,25 +62,25 @@ def test_dry_run_shows_the_cost_and_calls_nothing() -> None:
 def test_scale_that_is_the_judges_own_is_not_called_mapped() -> None:
     """Named to be sure; nothing is done to the scores."""
     path = moved_world()
-    assert "are mapped on" not in ok("recheck", path, "--scale", "1", "5", "--dry-run")
-    assert "are mapped on 1 to 5" in ok("recheck", path, "--scale", "0", "5", "--dry-run")
+    assert "are mapped on" not in ok("recheck", "--yes", path, "--scale", "1", "5", "--dry-run")
+    assert "are mapped on 1 to 5" in ok("recheck", "--yes", path, "--scale", "0", "5", "--dry-run")
 
 
 def test_second_call_shows_the_result_without_grading() -> None:
     """And --again grades."""
     path = moved_world()
-    first = ok_json("recheck", path, "--n", "60")
-    again = invoke("recheck", path, "--n", "60")
+    first = ok_json("recheck", "--yes", path, "--n", "60")
+    again = invoke("recheck", "--yes", path, "--n", "60")
     assert "no call was made (--again grades anew)" in again.stderr
     assert again.stdout.splitlines()[0] == first["headline"]
     assert n_calls() == 60
-    ok("recheck", path, "--n", "60", "--again")
+    ok("recheck", "--yes", path, "--n", "60", "--again")
     assert n_calls() == 120
 
 
 def test_json_holds_every_number_with_its_interval() -> None:
     """For programs: finding, parts, drift, what was left out."""
-    payload = ok_json("recheck", moved_world(), "--n", "120")
+    payload = ok_json("recheck", "--yes", moved_world(), "--n", "120")
     assert payload["schema_version"] == 1
     assert payload["finding"] == "changed"
     assert payload["drift"]["low"] < payload["drift"]["value"] < payload["drift"]["high"]
@@ -93,8 +96,8 @@ def test_json_holds_every_number_with_its_interval() -> None:
 def test_without_a_file_earlier_results_are_shown() -> None:
     """The newest in full, the others in a line each; also as JSON."""
     path = moved_world()
-    ok("recheck", path, "--n", "60")
-    newest = ok_json("recheck", path, "--n", "90")
+    ok("recheck", "--yes", path, "--n", "60")
+    newest = ok_json("recheck", "--yes", path, "--n", "90")
     shown = ok("recheck")
     assert shown.splitlines()[0] == newest["headline"]
     assert "scores.jsonl" in shown
@@ -117,7 +120,7 @@ def test_unfinished_recheck_is_listed_as_such() -> None:
     """With the command that goes on with it."""
     Path("judgewatch.toml").write_text(CONFIG.replace("by_number", "broken"), "utf-8")
     path = moved_world()
-    result = invoke("recheck", path, "--n", "40")
+    result = invoke("recheck", "--yes", path, "--n", "40")
     assert result.exit_code == 1
     assert "error: the recheck failed" in result.stderr
     assert "the same command goes on where it stopped" in result.stderr
@@ -129,7 +132,7 @@ def test_unfinished_recheck_is_listed_as_such() -> None:
 def test_day_used_up_tells_what_is_known_so_far() -> None:
     """Both parts are graded evenly, so the first calls say something; the exit code says that it is not all."""
     Path("judgewatch.toml").write_text(CONFIG + "[budget]\ncalls_per_day = 80\n", "utf-8")
-    result = invoke("recheck", moved_world(), "--n", "120")
+    result = invoke("recheck", "--yes", moved_world(), "--n", "120")
     assert result.exit_code == 1
     assert result.stdout.startswith("So far: ")
     assert "the day's budget of 80 calls is used up" in result.stderr
@@ -139,7 +142,7 @@ def test_only_parity_can_be_told_of_one_day() -> None:
     """Said before the first call and in the result."""
     rows = [{**row, "graded_at": "2026-11-30T10:00:00Z"} for row in stored_rows(60)]
     write_now({str(k): row["score"] for k, row in enumerate(rows)})
-    result = invoke("recheck", write_rows(rows), "--n", "60")
+    result = invoke("recheck", "--yes", write_rows(rows), "--n", "60")
     assert "all scores are of one day, so only parity can be told" in result.stderr
     assert "whether the judge moved cannot be told from them" in result.stdout
 
@@ -148,9 +151,9 @@ def test_few_answers_are_warned_of() -> None:
     """Ten say little."""
     rows = stored_rows(30)
     write_now({str(k): row["score"] for k, row in enumerate(rows)})
-    result = invoke("recheck", write_rows(rows), "--n", "10")
+    result = invoke("recheck", "--yes", write_rows(rows), "--n", "10")
     assert "note: 10 answers can show only a large change" in result.stderr
-    more = invoke("recheck", "scores.jsonl", "--n", "500")
+    more = invoke("recheck", "--yes", "scores.jsonl", "--n", "500")
     assert "note: 500 were asked for and 20 are there in the two parts" in more.stderr
 
 
@@ -160,7 +163,7 @@ def test_unusable_rows_are_told_by_reason() -> None:
     for row in rows[:7]:
         row["graded_at"] = None
     write_now({str(k): row["score"] for k, row in enumerate(rows)})
-    result = invoke("recheck", write_rows(rows), "--n", "40")
+    result = invoke("recheck", "--yes", write_rows(rows), "--n", "40")
     assert "not usable of 60 stored scores: 7: no time" in result.stderr
     assert "not usable in the file: 7 no time" in result.stdout
 
@@ -177,7 +180,7 @@ def test_columns_scale_and_split_are_options() -> None:
     fields = {"input": "frage", "output": "antwort", "score": "note", "graded_at": "wann"}
     columns = [part for field, column in fields.items() for part in ("--field", f"{field}={column}")]
     times = ["--time-format", "%d.%m.%Y %H:%M", "--zone", "Europe/Berlin", "--split", "2026-09-15"]
-    payload = ok_json("recheck", "s.csv", "--n", "40", "--scale", "0", "1", *times, *columns)
+    payload = ok_json("recheck", "--yes", "s.csv", "--n", "40", "--scale", "0", "1", *times, *columns)
     assert payload["parity"]["value"] == 0.0
     assert payload["old"]["last_day"] < "2026-09-15" <= payload["recent"]["first_day"]
 
@@ -202,6 +205,65 @@ def test_bad_input_is_refused_before_any_call(arguments: tuple[str, ...], code: 
     moved_world()
     assert words in refused("recheck", *arguments, code=code)
     assert n_calls() == 0
+
+
+def test_columns_of_the_traffic_are_not_looked_for_in_a_file_of_scores() -> None:
+    """Unless the configuration reads stored scores by them too."""
+    path = moved_world()
+    fields = '[traffic]\nfields = { output = "response.text" }\ntime_format = "%d.%m.%Y"\n'
+    Path("judgewatch.toml").write_text(CONFIG + fields, "utf-8")
+    assert "60 calls" in ok("recheck", path, "--n", "60", "--dry-run")
+    Path("judgewatch.toml").write_text(CONFIG + fields + 'verdicts = "scores.jsonl"\n', "utf-8")
+    refused("recheck", path, "--n", "60", "--dry-run", code=64)
+
+
+def test_where_nobody_can_be_asked_yes_is_needed() -> None:
+    """Nothing is spent in silence; what was answered before is shown without it."""
+    path = moved_world()
+    assert refused("recheck", path, "--n", "60", code=64) == "not a terminal: add --yes to grade 60 answers"
+    assert refused("recheck", path, "--n", "60", "--json", code=64).startswith("not a terminal")
+    assert n_calls() == 0
+    ok("recheck", path, "--n", "60", "--yes")
+    assert "now - stored" in ok("recheck", path, "--n", "60")
+
+
+def test_what_is_left_of_the_day_is_said_before_the_first_call() -> None:
+    """And that the plan does not fit into it."""
+    Path("judgewatch.toml").write_text(CONFIG + "[budget]\ncalls_per_day = 80\n", "utf-8")
+    path = moved_world()
+    shown = ok("recheck", path, "--n", "120", "--dry-run")
+    assert "budget: 80 of 80 calls are left today" in shown
+    assert "it will stop after 80 of 120 calls; the rest goes on tomorrow with the same command" in shown
+    assert "warning" not in ok("recheck", path, "--n", "60", "--dry-run")
+    assert invoke("recheck", path, "--n", "70", "--yes").exit_code == 0
+    after = invoke("recheck", path, "--n", "120", "--yes")
+    assert "budget: 10 of 80 calls are left today" in after.stderr
+    assert ok_json("recheck", path, "--n", "60", "--dry-run")["calls_left_today"] == 0
+
+
+def test_printed_start_of_an_id_is_enough_to_pick_from_it() -> None:
+    """As it stands in the last line of a result; what fits none or several is refused."""
+    text = ok("recheck", moved_world(), "--n", "60", "--yes")
+    command = text.split("`judgewatch ")[-1].partition("`")[0].split()
+    assert len(command[-1]) == 12
+    assert "40 calls" in ok(*command, "--n", "10", "--dry-run")
+    assert "10 kept" in ok(*command, "--n", "10", "--yes")
+    with open_reader("data/judgewatch.db") as store:
+        (asked,) = [row["settings"]["asked"] for row in read.list_picks(store, "shop")]
+    assert len(asked["from_recheck"]) == 32
+    for start in ("zz", ""):
+        assert "has no recheck of that id" in refused("anchors", "pick", "--from-recheck", start, code=64)
+
+
+def test_start_of_an_id_that_fits_several_is_refused() -> None:
+    """With the ids."""
+    rows = moved_world()
+    for n in range(17):  # more ids than there are first digits
+        ok("recheck", rows, "--n", str(20 + 2 * n), "--yes")
+    ids = [row["recheck_id"] for row in ok_json("recheck")["rechecks"]]
+    (start, _), *_ = Counter(recheck_id[0] for recheck_id in ids).most_common(1)
+    error = refused("anchors", "pick", "--from-recheck", start, "--n", "10", "--dry-run", code=64)
+    assert "fits several rechecks" in error
 
 
 def test_terminal_is_asked_before_the_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,7 +328,7 @@ def test_switch_from_one_real_judge_to_another_is_found() -> None:
     """Old scores by gpt-4-turbo, recent ones by gpt-4o, both graded again by gpt-4o: 0.6 of ten lower."""
     ten_point_rubric()
     path = write_real("switch", old_day="2024-05-26", recent_day="2024-06-13")
-    result = ok_json("recheck", path, "--n", "240", "--split", "2024-06-01")
+    result = ok_json("recheck", "--yes", path, "--n", "240", "--split", "2024-06-01")
     assert result["finding"] == "changed"
     assert result["drift"]["low"] <= -0.62 <= result["drift"]["high"]
     assert abs(result["parity"]["value"]) < 0.25
@@ -276,7 +338,7 @@ def test_switch_from_one_real_judge_to_another_is_found() -> None:
 def test_real_judge_that_was_only_asked_again_is_not_called_changed() -> None:
     """gpt-4 on the same responses three times: two stored, the third is now."""
     path = write_real("repeats", old_day="2023-06-01", recent_day="2023-09-01")
-    result = ok_json("recheck", path, "--n", "400", "--split", "2023-07-01")
+    result = ok_json("recheck", "--yes", path, "--n", "400", "--split", "2023-07-01")
     assert result["finding"] in ("same", "no_change_shown")
     assert result["drift"]["low"] <= 0 <= result["drift"]["high"]
 

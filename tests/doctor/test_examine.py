@@ -138,7 +138,9 @@ def test_nobody_at_the_address_fails_and_the_rest_is_looked_at(folder: Path) -> 
     """A connection that is refused costs nothing, and stops no other check."""
     found = examined(folder)
     assert found["judge call"].status == "fail"
-    assert "127.0.0.1:9" in found["judge call"].found
+    call = found["judge call"]
+    assert call.found == "nothing answers at judge.base_url = 'http://127.0.0.1:9/v1': All connection attempts failed"
+    assert call.fix == "start the judge's server, or correct judge.base_url; it usually ends in /v1"
     assert states(found, "clock", "anchors", "schedule") == ["skipped", "ok", "ok"]
 
 

@@ -155,12 +155,12 @@ def test_same_remark_on_many_files_is_one_sentence_with_the_sum(config: Config, 
 def test_same_fault_of_many_files_is_one_error_with_the_first_of_them(config: Config, tmp_path: Path) -> None:
     """A wrong ``traffic.fields`` is one mistake."""
     for name in ("a", "b", "c"):
-        put(tmp_path / f"in/{name}.jsonl", lines(row(name)))
+        put(tmp_path / f"in/{name}.jsonl", lines(row(name, **{f"column of {name}": "x"})))
     outcome = pull(settings(tmp_path, files=["in/*.jsonl"], fields={"output": "reply"}))
     assert outcome.status == "failed"
     assert outcome.message.count("reply") == 1
     assert "in/a.jsonl" in outcome.message
-    assert outcome.message.endswith("(and 2 more)")
+    assert outcome.message.endswith("; the same in 2 more")
     assert outcome.notes == ()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import json
 import os
@@ -16,9 +15,9 @@ from types import TracebackType
 from typing import Self
 
 from evaluator.errors import ConfigError, JudgewatchError
+from evaluator.judges.child import end_child
 
 START_TIMEOUT_S = 180.0
-_STOP_TIMEOUT_S = 5.0
 _LOOK_AGAIN_S = 0.05
 _LINES_SHOWN = 3
 
@@ -80,14 +79,8 @@ class LocalServer:
     def stop(self) -> None:
         """End the process and collect it; it is killed when it does not end by itself."""
         process, self._process = self._process, None
-        if process is None:
-            return
-        process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_STOP_TIMEOUT_S)
-        if process.returncode is None:
-            process.kill()
-            process.wait()
+        if process is not None:
+            end_child(process)
 
     def _wait_for(self, announcement: Path, log: Path) -> str:
         give_up_at = time.monotonic() + START_TIMEOUT_S

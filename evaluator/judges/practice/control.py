@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import http.client
 import json
 import os
@@ -15,11 +14,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from evaluator.errors import JudgewatchError
+from evaluator.judges.child import end_child
 from evaluator.judges.practice.asgi import LOOPBACK
 from evaluator.judges.practice.chat import MODEL_NAME
 
 _START_TIMEOUT_S = 30.0
-_STOP_TIMEOUT_S = 5.0
 _CONTROL_TIMEOUT_S = 10.0
 _LOOK_AGAIN_S = 0.02
 
@@ -125,14 +124,8 @@ class PracticeJudge:
     def _stop(self) -> None:
         """End the process and collect it; it is killed when it does not end by itself."""
         process, self._process = self._process, None
-        if process is None:
-            return
-        process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_STOP_TIMEOUT_S)
-        if process.returncode is None:
-            process.kill()
-            process.wait()
+        if process is not None:
+            end_child(process)
 
     def _call(self, method: str, path: str, body: str | None = None) -> dict[str, Any]:
         connection = http.client.HTTPConnection(LOOPBACK, self._control_port, timeout=_CONTROL_TIMEOUT_S)

@@ -121,6 +121,7 @@ __all__ = [
     "events",
     "everything_segment",
     "find_item_ids",
+    "find_recheck_ids",
     "instrument_before",
     "instruments_of_run",
     "is_anchor_in_use",
