@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evaluator.cli.current import Current, next_step, read_current, setup_option
 from evaluator.cli.output import bounds, counted, number, one_line, put, put_json, put_table, signed
 from evaluator.cli.target import Target, json_option, target_options
+from evaluator.store import read
 
 if TYPE_CHECKING:
     from evaluator.findings import Findings, JudgeFinding, QualityFinding, Shares
+    from evaluator.store.db import Store
 
 EXIT_JUDGE, EXIT_QUALITY, EXIT_UNDECIDED = 2, 3, 4
 _EXIT_CODES = {"judge": EXIT_JUDGE, "quality": EXIT_QUALITY, "undecided": EXIT_UNDECIDED}
@@ -59,9 +61,9 @@ def command(ctx: click.Context, *, target: Target, setup: int | None, fail_on: f
             else:
                 put(step)
         elif as_json:
-            put_json(dict(findings))
+            put_json({**findings, "recheck": _newest_recheck(store, current.app)})
         else:
-            _put_findings(findings, current)
+            _put_findings(findings, current, _newest_recheck(store, current.app))
     ctx.exit(exit_code(findings, fail_on))
 
 
@@ -90,14 +92,33 @@ def _segment_got_worse(findings: Findings) -> bool:
     )
 
 
+def _newest_recheck(store: Store, app: str) -> dict[str, Any] | None:
+    """The newest finished recheck of an app: when, its sentence, and the judge's own move; None without one."""
+    finished = (row for row in read.rechecks(store, app) if row["finished_utc"] is not None)
+    row = next(finished, None)
+    if row is None:
+        return None
+    result = row["result"]
+    return {
+        "recheck_id": row["recheck_id"],
+        "finished_utc": row["finished_utc"],
+        "headline": result["headline"],
+        "drift": result["drift"],
+    }
+
+
 # ---------------------------------------------------------------- for people
 
 
-def _put_findings(findings: Findings, current: Current) -> None:
+def _put_findings(findings: Findings, current: Current, recheck: dict[str, Any] | None) -> None:
     put(findings["headline"])
     put()
     for sentence in findings["sentences"]:
         put(f"  {sentence}")
+    if recheck is not None:
+        put()
+        put(f"Measured apart from the daily runs, by the recheck of {recheck['finished_utc'][:10]} (UTC):")
+        put(f"  {recheck['headline']}")
     if findings["needs_a_look"]:
         put()
         put("Needs a look:")

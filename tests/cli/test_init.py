@@ -443,17 +443,25 @@ def on_terminal(args: tuple[str, ...], folder: Path, keys: list[bytes]) -> tuple
     program = [sys.executable, "-c", ON_A_TERMINAL, "init", *args]
     process = subprocess.Popen(program, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
     os.close(theirs)
-    shown = b""
+    shown, last, waited_s = b"", b"", 0.0
     try:
         while process.poll() is None or select.select([ours], [], [], 0)[0]:
             if not select.select([ours], [], [], 0.1)[0]:
+                waited_s += 0.1
+                if last and waited_s % 3 < 0.1:  # a key that comes while the terminal changes its mode can be lost
+                    os.write(ours, last)
+                if waited_s > 60:
+                    break
                 continue
             try:
                 shown += os.read(ours, 4096)
             except OSError:  # the other side is closed
                 break
             if keys and shown.endswith(b": "):
-                os.write(ours, keys.pop(0))
+                last = keys.pop(0) if len(keys) == 1 else b""
+                os.write(ours, last or keys.pop(0))
+        return process.wait(timeout=20), shown.decode()
     finally:
         os.close(ours)
-    return process.wait(timeout=20), shown.decode()
+        process.kill()
+        process.wait()

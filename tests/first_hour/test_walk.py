@@ -147,6 +147,9 @@ def test_recheck_finds_what_the_company_does_not_know(walk: Walk) -> None:
     text = walk.done[next(command for command in walk.done if "recheck" in command and "--yes" in command)].stdout
     assert "Your judge changed: +0." in " ".join(text.split())
     assert json.loads(done.stdout)
+    checks = [done.stdout for command, done in walk.done.items() if command == "judgewatch check"]
+    assert "by the recheck of" in checks[-1]
+    assert "Your judge changed: +0." in checks[-1]
 
 
 def test_anchors_come_from_own_traffic_and_carry_no_score(walk: Walk) -> None:
