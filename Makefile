@@ -17,11 +17,11 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV_OK := $(shell [ "$$(cat $(VENV)/.stamp-venv 2>/dev/null)" = "$(CURDIR)" ] && $(PY) -c 'import pip' 2>/dev/null && echo yes)
 REBUILD := $(if $(VENV_OK),,rebuild)
 
-.PHONY: help demo test test-local env-local lint bench screenshots env browser constraints clean rebuild
+.PHONY: help demo test test-local env-local lint bench bench-stats bench-real screenshots env browser constraints clean rebuild
 .DEFAULT_GOAL := help
 
 help: ## Show this list.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 demo: $(VENV)/.stamp-run ## Run the demonstration and open the page (ARGS="--no-dashboard" for options).
 	$(VENV)/bin/judgewatch demo $(ARGS)
@@ -40,6 +40,12 @@ lint: $(VENV)/.stamp-test ## Check format, lint and types.
 
 bench: $(VENV)/.stamp-test ## Measure the budgets (ARGS="--full", ARGS="--only import").
 	$(PY) benchmarks/run.py $(ARGS)
+
+bench-stats: $(VENV)/.stamp-bench ## Measure the statistics on simulated judges (ARGS="--quick", ARGS="--env ar1").
+	$(PY) -m benchmarks.stats $(ARGS)
+
+bench-real: $(VENV)/.stamp-test ## Measure the statistics on scores of real judges (ARGS="--help").
+	$(PY) -m benchmarks.real $(ARGS)
 
 screenshots: browser $(VENV)/.stamp-test ## Take the pictures in docs/images anew.
 	$(PY) benchmarks/screenshots.py $(ARGS)
@@ -104,6 +110,10 @@ env-local: $(VENV)/.stamp-local ## Add what serves a local model to .venv.
 
 $(VENV)/.stamp-local: $(VENV)/.stamp-test
 	$(call install,.[test,local])
+	@touch $@
+
+$(VENV)/.stamp-bench: $(VENV)/.stamp-test
+	$(call install,.[test,bench])
 	@touch $@
 
 # ---------------------------------------------------------------- the browser of the page tests

@@ -19,7 +19,7 @@ from dashboard.choices import choose, current_view
 from dashboard.day_queries import day_plan
 from dashboard.filters import View
 from dashboard.scope import Problem, Scope, database_path, find_scope, no_days_text
-from dashboard.wording import change, counted, day, instant, number, of_limit, reasons
+from dashboard.wording import change, counted, day, instant, number, of_limit, reasons, spoken
 from evaluator.clock import SystemClock, utc_text
 from evaluator.export import csv_bytes
 from evaluator.records import Purpose
@@ -45,7 +45,7 @@ def require_scope() -> Scope:
 def heading(text: str, level: int = 3, *, width: Literal["stretch", "content"] = "stretch") -> None:
     """A heading whose text is shown letter by letter."""
     # the gap of the container is space enough; a browser's own margins would double it
-    st.html(f'<h{level} style="margin: 0; padding: 0">{html.escape(text)}</h{level}>', width=width)
+    st.html(f'<h{level} style="margin: 0; padding: 0">{html.escape(spoken(text))}</h{level}>', width=width)
 
 
 def render_text(text: str, *, empty: str = "(empty)") -> None:
@@ -80,7 +80,12 @@ def select_point(chart: Chart, *, key: str) -> int | None:
 
 def small(text: str) -> None:
     """A remark in small print, letter by letter."""
-    st.html(f'<small style="opacity: 0.72">{html.escape(text)}</small>')
+    st.html(f'<small style="opacity: 0.72">{html.escape(spoken(text))}</small>')
+
+
+def say(text: str) -> None:
+    """A sentence of ours; no markup in it is followed."""
+    st.text(spoken(text))
 
 
 def tone_badge(tone: str) -> None:
@@ -93,7 +98,7 @@ def render_problem(problem: Problem) -> None:
     """A state without data: what is missing and the next step."""
     with st.container(border=True):
         heading(problem.title, 2)
-        st.text(problem.text)
+        say(problem.text)
         if problem.command:
             st.caption("Next step")
             st.code(problem.command, language=None, wrap_lines=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.charts.recheck import plot_recheck
-from dashboard.components import heading, page_link, render_chart, score_text, small
+from dashboard.components import heading, page_link, render_chart, say, score_text, small
 from dashboard.queries import Row
 from dashboard.recheck_queries import newest_recheck
 from dashboard.scope import Scope
@@ -23,7 +23,7 @@ def render_recheck(scope: Scope) -> None:
         heading("Recheck of stored scores", 4)
         with st.container(gap="xsmall"):
             for sentence in result["sentences"]:
-                st.text(sentence)
+                say(sentence)
         left, right = st.columns([3, 2], gap="large")
         with left:
             render_chart(

@@ -5,6 +5,7 @@ Pure text, no markup. Days are labels of the store's zone, never instants.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
@@ -12,6 +13,7 @@ from zoneinfo import ZoneInfo
 from evaluator.clock import parse_utc
 from evaluator.records import UnscoredReason
 
+_COMMAND = re.compile(r"`([^`\n]+)`")
 _REASONS: dict[str, str] = {
     UnscoredReason.EMPTY: "empty reply",
     UnscoredReason.MISSING: "no score given",
@@ -150,6 +152,14 @@ def segment(value: str, value2: str = "", *, crossed: bool = False) -> str:
 def key_name(key: str, key2: str = "") -> str:
     """The name of a key or of a crossed pair of keys: ``topic × language``."""
     return f"{key} × {key2}" if key2 else key
+
+
+def spoken(text: str) -> str:
+    """A sentence of ours as the page shows it: what stands in backticks, a command to type, in quotation marks.
+
+    The page shows text as text, so the mark of a terminal would be read letter by letter.
+    """
+    return _COMMAND.sub(r"“\1”", text)
 
 
 def one_line(text: str, most: int = 160) -> str:

@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from evaluator.records import Rubric
     from evaluator.spool import record
+    from evaluator.stats.attribution import attribute
+    from evaluator.stats.corrected import corrected_mean
     from evaluator.stats.monitor import JudgeMonitor
 
-__all__ = ["JudgeMonitor", "Rubric", "record"]
+__all__ = ["JudgeMonitor", "Rubric", "attribute", "corrected_mean", "record"]
 
 # record() runs inside other people's applications: importing it must not bring numpy along
-_PLACES = {"JudgeMonitor": "evaluator.stats.monitor", "Rubric": "evaluator.records", "record": "evaluator.spool"}
+_PLACES = {
+    "JudgeMonitor": "evaluator.stats.monitor",
+    "Rubric": "evaluator.records",
+    "attribute": "evaluator.stats.attribution",
+    "corrected_mean": "evaluator.stats.corrected",
+    "record": "evaluator.spool",
+}
 
 
 def __getattr__(name: str) -> object:

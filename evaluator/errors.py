@@ -4,6 +4,7 @@
     ├── UsageError                  a setting or an option is wrong                    exit code 64
     │   ├── ConfigError             judgewatch.toml: the key, the value, the fix
     │   └── DataFileError           a rubric, anchor or traffic file: the line, the field, the fix
+    │       └── StoppedReadingError somebody stopped the reading; nothing of the file is taken in
     └── StoreError                  the database cannot be used
         ├── DamagedStoreError       damaged, or no judgewatch database: waiting does not help
         ├── NewerDatabaseError      written by a newer judgewatch
@@ -31,6 +32,10 @@ class ConfigError(UsageError):
 
 class DataFileError(UsageError):
     """A rubric, anchor or traffic file has a line that cannot be used."""
+
+
+class StoppedReadingError(DataFileError):
+    """Somebody asked to stop while a file was read; nothing of it is taken in."""
 
 
 class StoreError(JudgewatchError):

@@ -12,11 +12,13 @@ def newest_analysis(store: Store, *, app: str, ruler_id: str, criterion: str) ->
     """Return the newest stored analysis, and whether a new one is due.
 
     One is due when a run with scores ended after the last was computed, or when there are such runs and no analysis.
-    The runs count, too, of a setup whose anchors speak for this one, and so does a word that they do.
+    The runs count, too, of a setup whose anchors speak for this one, and so does a word that they do. So does a word
+    on which runs are the normal, or taking it back.
     """
     row = read.newest_analysis(store, app=app, ruler_id=ruler_id, criterion=criterion)
     bridge = read.bridge_of(store, app, ruler_id)
-    whose = {ruler_id} if bridge is None else {ruler_id, bridge["anchor_ruler_id"]}
+    anchors = ruler_id if bridge is None else bridge["anchor_ruler_id"]
+    whose = {ruler_id, anchors}
     ended = [
         run["finished_utc"]
         for run in read.runs(store, app, aside=False)
@@ -28,4 +30,6 @@ def newest_analysis(store: Store, *, app: str, ruler_id: str, criterion: str) ->
         ended.append(bridge["created_utc"])
     if not ended:
         return row, False
+    words = read.accepted_baselines(store, app, anchors)
+    ended += [time for word in words for time in (word["accepted_utc"], word["undone_utc"]) if time is not None]
     return row, row is None or row["computed_utc"] < max(ended)

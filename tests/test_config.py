@@ -359,7 +359,7 @@ def test_several_faults_stand_in_one_message() -> None:
         (JUDGE + "[budget]\nzebra = 1", "unknown key 'budget.zebra'; known here: calls_per_day, usd_per_day"),
         (
             "zebra = 1\n" + JUDGE,
-            "known here: alarms, alerts, anchors, app, budget, judge, prices, schedule, store, traffic",
+            "known here: alarms, alerts, anchors, app, budget, judge, limits, prices, schedule, store, traffic",
         ),
         ("folder = 'x'\n" + JUDGE, "unknown key 'folder'"),
         ("judge = 'gpt'", "judge has to be a section, written as [judge]"),

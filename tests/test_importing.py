@@ -16,7 +16,8 @@ import pytest
 from evaluator import spool
 from evaluator.errors import DataFileError, JudgewatchError, StoreError, UsageError
 from evaluator.importers import ItemStream
-from evaluator.importing import MOST_VALUES, ImportReport, Reading, RejectLog, files, import_files
+from evaluator.importing import MOST_VALUES, ImportReport, Reading, RejectLog, file_set, import_files
+from evaluator.importing.files import Answer, FilesReader
 from evaluator.importing.spooled import count_waiting, import_spooled
 from evaluator.store import read
 from evaluator.store.db import open_reader, open_store
@@ -131,7 +132,7 @@ def test_skip_bad_stores_the_rest_and_records_how_many_were_left(db: Path, tmp_p
 
 def test_what_is_no_file_of_rows_is_given_up(db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log that came in the place of answers is not read to its end; a file with many good rows is."""
-    monkeypatch.setattr(files, "FLOOD", 50)
+    monkeypatch.setattr(file_set, "FLOOD", 50)
     flood = write_rows(tmp_path / "a.jsonl", [row(1), *["12:00 started"] * 1000, row(2)])
     for skip_bad in (True, False):
         with pytest.raises(DataFileError, match=r"a\.jsonl: 50 rows cannot be used and 1 can"):
@@ -201,13 +202,13 @@ def test_database_made_by_another_program_meanwhile_is_kept(
 ) -> None:
     """Two first imports at once: one wins, the other says so, nothing is overwritten."""
     path = write_rows(tmp_path / "a.jsonl", [row(1)])
-    original = files.FilesReader.answers
+    original = FilesReader.answers
 
-    def while_another_works(self: files.FilesReader) -> Iterator[files.Answer]:
+    def while_another_works(self: FilesReader) -> Iterator[Answer]:
         yield from original(self)
         open_store(db).close()
 
-    monkeypatch.setattr(files.FilesReader, "answers", while_another_works)
+    monkeypatch.setattr(FilesReader, "answers", while_another_works)
     with pytest.raises(StoreError, match="meanwhile"):
         take(db, path)
     assert n_items(db) == 0
@@ -324,9 +325,9 @@ def test_reject_log_can_be_read_while_it_grows(tmp_path: Path) -> None:
     """Reading from the start does not lose what is added later."""
     with RejectLog() as log:
         for number in (1, 2):
-            log.add("f", files.Reject.of(number, "bad", "text"))
+            log.add("f", file_set.Reject.of(number, "bad", "text"))
         assert [found["line"] for found in log.rows(most=1)] == [1]
-        log.add("f", files.Reject.of(3, "bad", "text"))
+        log.add("f", file_set.Reject.of(3, "bad", "text"))
         assert [found["line"] for found in log.rows()] == [1, 2, 3]
         log.write_to(tmp_path / "out.jsonl")
     assert len((tmp_path / "out.jsonl").read_text("utf-8").splitlines()) == 3
@@ -407,7 +408,7 @@ def test_reading_settings_reach_the_reader(tmp_path: Path) -> None:
         time_format="%d.%m.%Y %H:%M",
         default_answered_utc="2026-03-05T00:00:00Z",
     )
-    found = [entry.item for entry in reading.stream(path) if not isinstance(entry, files.Reject)]
+    found = [entry.item for entry in reading.stream(path) if not isinstance(entry, file_set.Reject)]
     assert [(item.output, item.answered_utc) for item in found] == [
         ("Ja", "2026-02-28T23:30:00Z"),
         ("Nein", "2026-03-05T00:00:00Z"),

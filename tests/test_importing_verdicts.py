@@ -13,7 +13,7 @@ import pytest
 
 from evaluator.analysis import AnalysisSettings
 from evaluator.errors import DataFileError, JudgewatchError, UsageError
-from evaluator.importing import files, import_files
+from evaluator.importing import file_set, import_files
 from evaluator.importing.verdict_scale import ScoreTally, find_scale
 from evaluator.importing.verdicts import VerdictReading, VerdictReport, import_verdicts
 from evaluator.redaction import Redactor
@@ -392,7 +392,7 @@ def test_a_file_with_errors_only_stores_nothing(take: Import, db: Path) -> None:
 
 def test_what_is_no_file_of_scores_is_given_up(take: Import, db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After many rows without one that can be used."""
-    monkeypatch.setattr(files, "FLOOD", 50)
+    monkeypatch.setattr(file_set, "FLOOD", 50)
     with pytest.raises(DataFileError, match="50 rows cannot be used and 0 can"):
         take(*(row(number, "inf") for number in range(200)), skip_bad=True)
     assert not db.exists()

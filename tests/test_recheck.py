@@ -105,6 +105,16 @@ class TestResult:
         assert result["more_answers"] > 100
         assert "more answers would show a change of 0.10 four times in five." in result["headline"]
 
+    def test_a_handful_of_answers_tells_nothing_and_says_so(self, tmp_path: Path) -> None:
+        """Two of each: no interval, none beyond the scale above all."""
+        rows = stored_rows(60)
+        write_now({str(k): 1 + k % 2 * 4 for k in range(60)})
+        result = recheck(config(tmp_path), write_rows(rows), n=4).result
+        assert result["finding"] == RecheckFinding.CANNOT_TELL
+        assert "cannot be told with 2 recent and 2 old answers that have both scores" in result["headline"]
+        assert "needed are 5 of each at least" in result["headline"]
+        assert (result["drift"]["low"], result["recent"]["now"]["high"], result["more_answers"]) == (None, None, None)
+
     def test_unscored_answers_are_counted_by_reason(self, tmp_path: Path) -> None:
         """Scores off the scale now; the rest is compared."""
         rows = stored_rows(90)

@@ -103,7 +103,7 @@ def _cells(row: Row) -> dict[str, Any]:
         "segments": ", ".join(f"{key}: {value}" for key, value in row["tags"].items()),
         "score": row["score"] if scored else None,
         "reason": one_line(row["explanation"]) if scored else f"not scored: {reason(row['unscored_reason'])}",
-        "question": one_line(row["input"], 100),
+        "question": one_line(row["input"], 100) or None,  # a text that was not kept is shown as a dash
     }
 
 

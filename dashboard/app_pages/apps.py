@@ -7,7 +7,7 @@ from datetime import datetime
 import streamlit as st
 
 from dashboard import queries
-from dashboard.components import heading, newest_line, page_link, small, tone_badge
+from dashboard.components import heading, newest_line, page_link, say, small, tone_badge
 from dashboard.day_queries import day_plan
 from dashboard.filters import View
 from dashboard.queries import StoreKey
@@ -44,7 +44,7 @@ def _card(key: StoreKey, app: str, now: datetime) -> None:
         with line:
             heading(app, 3, width="content")
             tone_badge(words.tone)
-        st.text(words.headline)
+        say(words.headline)
         small(_facts(key, app, found, now))
         page_link("now", view, "Open")
 

@@ -20,6 +20,7 @@ from dashboard.components import (
     require_days,
     require_scope,
     run_cause,
+    say,
     score_text,
     small,
     tone_badge,
@@ -46,7 +47,7 @@ def _verdict(scope: Scope, period: tuple[str, str]) -> None:
             tone_badge(words.tone)
         with st.container(gap="xsmall"):
             for sentence in words.sentences:
-                st.text(sentence)
+                say(sentence)
         with st.popover("Copy summary", type="tertiary", icon=":material/content_copy:"):
             st.code("\n".join([words.headline, *words.sentences]), language=None, wrap_lines=True)
 
@@ -95,7 +96,7 @@ def _needs_a_look(scope: Scope) -> None:
         small(nothing_to_look_at(scope.findings))
     for look in found:
         with st.container(border=True, gap="xsmall"):
-            st.text(look.text)
+            say(look.text)
             if look.page:
                 page_link(look.page, look.view, look.label)
 

@@ -16,6 +16,7 @@ from dashboard.components import (
     render_table,
     require_scope,
     run_cause,
+    say,
     small,
 )
 from dashboard.queries import Row
@@ -96,9 +97,9 @@ def _card(run: Row, scope: Scope) -> None:
     ending = "failed" if run["status"] == "failed" else "stopped before its end"
     with st.container(border=True):
         heading(f"The run of {instant(run['slot_utc'], scope.zone)} {ending}", 4)
-        st.text(run_cause(run))
+        say(run_cause(run))
         step, command = _NEXT.get(run["stop_reason"] or "", ("Look into the scorer's log, then run again.", ""))
-        st.text(f"Next step: {step}")
+        say(f"Next step: {step}")
         if command:
             st.code(command, language=None, wrap_lines=True)
 
@@ -107,7 +108,7 @@ def _card_not_counted(run: Row, scope: Scope) -> None:
     """The newest run came to its end and is no measurement: why, and what to do."""
     with st.container(border=True):
         heading(f"The run of {instant(run['slot_utc'], scope.zone)} does not count", 4)
-        st.text(run["not_counted"])
+        say(run["not_counted"])
         st.text(f"Next step: {_NOT_COUNTED_NEXT}")
         st.code("judgewatch doctor", language=None, wrap_lines=True)
 
@@ -166,7 +167,7 @@ def _render_failures(runs: list[Row], scope: Scope) -> None:
     if earlier:
         with st.expander(f"Earlier runs that failed or stopped ({len(earlier)})"):
             for run in earlier[:MOST_EARLIER]:
-                st.text(f"{instant(run['slot_utc'], scope.zone)}, {run['status']}: {run_cause(run)}")
+                say(f"{instant(run['slot_utc'], scope.zone)}, {run['status']}: {run_cause(run)}")
 
 
 def _in_period(runs: list[Row], scope: Scope) -> list[Row]:

@@ -20,6 +20,7 @@ from dashboard.components import (
     render_table,
     require_days,
     require_scope,
+    say,
     select_point,
 )
 from dashboard.needs_look import look_sentence
@@ -123,7 +124,7 @@ def _one_segment(scope: Scope, period: tuple[str, str], chosen: Row) -> None:
     found = next((s for s in findings["segments"] if s["segment_id"] == segment_id), None) if findings else None
     sentence = look_sentence(findings, segment_id) if findings is not None else None
     if sentence is not None:
-        st.text(sentence)
+        say(sentence)
     left, right = st.columns([2, 1], gap="large")
     with left:
         chart = plot_segment(

@@ -7,6 +7,7 @@ The shape of the result is ``evaluator.findings``. One module a question:
     totals, daily                  the answers: what is each day's mean, raw and corrected?
     mix, series, quality, segments did they get better or worse, all of them or some?
     shares                         where does the change of the mean come from?
+    limits, seasons                is a promise broken? is it the week, or a day that does not count?
     phrases, looks, wording        the same in words
     watching, events, units        what several of these need
 """
@@ -14,48 +15,48 @@ The shape of the result is ``evaluator.findings``. One module a question:
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
 from evaluator.analysis.bridging import anchor_source, measured_by, raw_periods
 from evaluator.analysis.daily import traffic_days
+from evaluator.analysis.headlines import headline, tone
 from evaluator.analysis.history import read_anchor_history
 from evaluator.analysis.judge import Judge, find_judge
+from evaluator.analysis.judge_in_segments import judge_in_segment_looks
+from evaluator.analysis.limit_words import crossed, crossed_clause
+from evaluator.analysis.limits import limit_findings
 from evaluator.analysis.looks import needs_a_look
 from evaluator.analysis.mix import mix_effects
 from evaluator.analysis.quality import Budget, quality_finding
-from evaluator.analysis.segments import segment_findings
+from evaluator.analysis.rechecked import newest_recheck_of
+from evaluator.analysis.seasons import (
+    find_season,
+    grey_days,
+    ignored_days,
+    season_sentences,
+    weekday_finding,
+    without_days,
+)
+from evaluator.analysis.segments import segment_findings, segment_looks
 from evaluator.analysis.series import watched_series
+from evaluator.analysis.settings import ASSISTANT_WEIGHT, AnalysisSettings
 from evaluator.analysis.shares import change_shares
 from evaluator.analysis.totals import read_traffic
 from evaluator.analysis.units import Scale
-from evaluator.analysis.wording import headline, left_out_sentences, sentences, tone, unscored_sentences
-from evaluator.findings import SCHEMA_VERSION, EventMark, Findings, SettingsUsed
-from evaluator.records import Source, content_hash
+from evaluator.analysis.wording import left_out_sentences, sentences, unscored_sentences
+from evaluator.findings import SCHEMA_VERSION, AcceptedBaseline, EventMark, Findings, LimitUsed, SettingsUsed
+from evaluator.records import Source
 from evaluator.stats.detector import BASELINE_RUNS
 from evaluator.stats.evidence import MIN_REFERENCE_RUNS
 from evaluator.store import read, write
 from evaluator.store.db import Store, open_store
 
-CODE_VERSION = "3"  # raised when the same data would give another answer
+CODE_VERSION = "4"  # raised when the same data would give another answer
 LAST_DAYS = 14  # the recent period that tables and shares speak of
 LEVEL = 0.95
-ASSISTANT_WEIGHT = 0.35  # share of the false-alarm budget
 
-
-@dataclass(frozen=True, kw_only=True)
-class AnalysisSettings:
-    """What the user decides: how many false alarms a year, and the smallest change worth one (rubric units)."""
-
-    false_alarms_per_year: float = 1.0
-    smallest_change: float = 0.1
-    runs_per_year: float = 365.0
-
-    @property
-    def settings_hash(self) -> str:
-        """Hash of the settings."""
-        return content_hash(asdict(self))
+__all__ = ["ASSISTANT_WEIGHT", "CODE_VERSION", "LAST_DAYS", "AnalysisSettings", "analyse", "analyse_and_store"]
 
 
 def analyse_and_store(
@@ -77,7 +78,7 @@ def analyse_and_store(
             criterion=findings["criterion"],
             first_day=findings["first_day"],
             last_day=findings["last_day"],
-            baseline="first runs",
+            baseline=_baseline_name(findings),
             settings_hash=settings.settings_hash,
             code_version=CODE_VERSION,
             schema_version=SCHEMA_VERSION,
@@ -110,9 +111,26 @@ def analyse(store: Store, *, app: str, ruler_id: str, settings: AnalysisSettings
     history = read_anchor_history(
         store, app=app, ruler_id=anchors.ruler_id, criterion=anchors.criterion, scale=scale.bounds
     )
-    judge = find_judge(history, scale=scale, settings=used, events=events)
+    accepted = _accepted(store, app, anchors.ruler_id)
+    judge = find_judge(history, scale=scale, settings=used, events=events, accepted=accepted)
     stand_ins = measured_by(read.run_slots(store, app), judge) if anchors.setup is not None else {}
-    traffic = read_traffic(store, **whose, scale=scale, judge=judge, stand_ins=stand_ins)
+    all_days = read_traffic(store, **whose, scale=scale, judge=judge, stand_ins=stand_ins)
+    ignored = ignored_days(events)
+    traffic = without_days(all_days, ignored)
+    season = find_season(traffic.totals, traffic.everything, mix_effects(traffic, judge.baseline_runs))
+    answers = watched_series(traffic.totals, traffic.everything, taken_out=season.taken_out, by_week=season.by_week)
+    assistant = quality_finding(
+        answers, judge.regimes, scale=scale, settings=used, events=events, budget=Budget(weight=ASSISTANT_WEIGHT)
+    )
+    segments = segment_findings(
+        traffic,
+        judge,
+        scale=scale,
+        settings=used,
+        events=events,
+        last_days=LAST_DAYS,
+        tags=read.tags_of_items(store, history.item_ids),
+    )
     graded_by = {Source.ANCHOR: anchors.ruler_id, Source.TRAFFIC: ruler_id}
     reasons = {source: _reasons(store, app, graded_by[source], source) for source in Source}
     findings = Findings(
@@ -132,23 +150,19 @@ def analyse(store: Store, *, app: str, ruler_id: str, settings: AnalysisSettings
         last_days=LAST_DAYS,
         settings=used,
         judge=judge.finding,
-        assistant=quality_finding(
-            watched_series(traffic.totals, traffic.everything, taken_out=mix_effects(traffic, judge.baseline_runs)),
-            judge.regimes,
-            scale=scale,
-            settings=used,
-            events=events,
-            budget=Budget(weight=ASSISTANT_WEIGHT),
-        ),
-        segments=segment_findings(traffic, judge, scale=scale, settings=used, events=events, last_days=LAST_DAYS),
+        assistant=assistant,
+        segments=segments,
         shares=change_shares(traffic, judge, scale=scale, settings=used, last_days=LAST_DAYS),
-        days=traffic_days(
-            traffic,
-            judge,
-            scale=scale,
-            level=LEVEL,
-            reasons=reasons[Source.TRAFFIC],
-            missing=anchors.missing,
+        days=grey_days(
+            traffic_days(
+                all_days,
+                judge,
+                scale=scale,
+                level=LEVEL,
+                reasons=reasons[Source.TRAFFIC],
+                missing=anchors.missing,
+            ),
+            ignored,
         ),
         events=events,
         headline="",
@@ -159,18 +173,43 @@ def analyse(store: Store, *, app: str, ruler_id: str, settings: AnalysisSettings
         imported=anchors.is_imported,
         anchor_setup=anchors.setup,
         raw_periods=raw_periods(traffic, scale=scale, level=LEVEL, last_days=LAST_DAYS) if anchors.is_imported else [],
+        rechecked=newest_recheck_of(store, app, setup),
+        segment_looks=segment_looks(segments, traffic, judge, last_days=LAST_DAYS),
+        limits=limit_findings(
+            settings.limits,
+            traffic,
+            judge,
+            assistant,
+            scale=scale,
+            settings=used,
+            levels_of=lambda segment_id: read.day_levels(store, **whose, source=Source.TRAFFIC, segment_id=segment_id),
+            ignored=list(ignored),
+        ),
+        weekdays=weekday_finding(season, answers, scale=scale, settings=used),
     )
     _put_into_words(findings, reasons)
     return findings
 
 
+def _baseline_name(findings: Findings) -> str:
+    accepted = findings["judge"]["accepted"]
+    return "first runs" if accepted is None else f"accepted from {accepted['from_day']}"
+
+
 def _put_into_words(findings: Findings, reasons: Mapping[Source, Mapping[str, Mapping[str, int]]]) -> None:
     looks = needs_a_look(findings)
-    missing = left_out_sentences(findings)
+    limits, judged = findings.get("limits", []), judge_in_segment_looks(findings)
+    missing = [limit["sentence"] for limit in crossed(limits)] + left_out_sentences(findings)
     missing += unscored_sentences(findings, anchors=reasons[Source.ANCHOR], answers=reasons[Source.TRAFFIC])
-    findings["headline"] = headline(findings)
-    findings["tone"] = tone(findings)
-    findings["sentences"] = sentences(findings)
+    findings["headline"] = " ".join(filter(None, (headline(findings), crossed_clause(limits))))
+    findings["tone"] = "look" if crossed(limits) else tone(findings)
+    findings["sentences"] = [
+        *sentences(findings),
+        *(sentence for _, sentence in judged),
+        *(limit["sentence"] for limit in limits),
+        *season_sentences(findings),
+    ]
+    looks = [*judged, *looks]
     findings["needs_a_look"] = [*missing, *(sentence for _, sentence in looks)]
     findings["look_segments"] = [*(None for _ in missing), *(segment_id for segment_id, _ in looks)]
 
@@ -183,6 +222,10 @@ def _settings_used(settings: AnalysisSettings) -> SettingsUsed:
         smallest_change=settings.smallest_change,
         baseline_runs=BASELINE_RUNS,
         learning_runs=MIN_REFERENCE_RUNS,
+        limits=[
+            LimitUsed(kind=limit.kind, bound=limit.bound, level=limit.level, segment=limit.segment)
+            for limit in settings.limits
+        ],
     )
 
 
@@ -200,6 +243,16 @@ def _reasons(store: Store, app: str, ruler_id: str, source: Source) -> dict[str,
     for row in read.unscored_reasons(store, app=app, ruler_id=ruler_id, source=source):
         found.setdefault(row["day"], {})[row["unscored_reason"]] = row["n"]
     return found
+
+
+def _accepted(store: Store, app: str, ruler_id: str) -> AcceptedBaseline | None:
+    """The later normal that holds, if a person accepted one."""
+    row = read.accepted_baseline(store, app, ruler_id)
+    if row is None:
+        return None
+    return AcceptedBaseline(
+        from_day=row["from_day"], accepted_utc=row["accepted_utc"], by_whom=row["by_whom"], note=row["note"]
+    )
 
 
 def _baseline_days(judge: Judge) -> tuple[str | None, str | None]:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluator.analysis.history import AnchorHistory
+from evaluator.analysis.judge_watch import BrokenAnchor, JudgeWatched, watch_judge
 from evaluator.analysis.units import Scale
-from evaluator.analysis.watching import Watched, watch
 from evaluator.findings import AnchorRun, MovedAnchor
 from evaluator.stats.detector import level_floor_sd
-from evaluator.stats.numeric import BoolArray, mean_of_present
-from evaluator.stats.paired import RunShifts, run_shifts, today_interval
+from evaluator.stats.numeric import BoolArray, FloatArray, IntArray, mean_of_present
+from evaluator.stats.paired import RunShifts, today_interval
 
 MOST_MOVED = 12
 
@@ -22,35 +22,62 @@ MOST_MOVED = 12
 class Comparison:
     """Shifts of the runs, in 1..5 equivalents, and what the watch saw in them. Rows are those of the history."""
 
-    shifts: RunShifts
-    watched: Watched
+    watched: JudgeWatched
     baseline: BoolArray
     floor_sd: float
 
+    @property
+    def shifts(self) -> RunShifts:
+        """Shifts of the runs, broken anchors left out from their change on."""
+        return self.watched.shifts
 
-def compare_runs(history: AnchorHistory, *, threshold: float, level: float, tolerance: float) -> Comparison | None:
-    """Compare every run with the baseline; None while no run has graded enough anchors."""
+
+def compare_runs(
+    history: AnchorHistory, *, threshold: float, level: float, tolerance: float, accepted_day: str | None = None
+) -> Comparison | None:
+    """Compare every run with the baseline; None while no run has graded enough anchors.
+
+    Args:
+        history: The anchors of a judge setup.
+        threshold: Evidence that fires the alarm.
+        level: Coverage of the intervals.
+        tolerance: Largest change that does not matter, 1..5 equivalents.
+        accepted_day: First day of a new normal that a person accepted.
+    """
     baseline = history.baseline_mask()
     if not baseline.any():
         return None
-    found = _compare(history, baseline, threshold, level, tolerance)
-    if not found.watched.steps:
+
+    def compared(norm: BoolArray) -> Comparison:
+        watched = watch_judge(
+            history.scores,
+            history.asked,
+            norm,
+            threshold=threshold,
+            level=level,
+            tolerance=tolerance,
+            accepted_row=_accepted_row(history, accepted_day),
+        )
+        n_anchors = max(1, int(np.median(watched.shifts.n[watched.shifts.counted])))
+        return Comparison(watched=watched, baseline=norm, floor_sd=level_floor_sd(n_anchors))
+
+    found = compared(baseline)
+    if not found.watched.boundaries:
         return found
-    earlier = history.baseline_mask(found.watched.steps[0].row)
-    if np.array_equal(earlier, baseline):
+    earlier = history.baseline_mask(found.watched.boundaries[0].row)
+    if np.array_equal(earlier, baseline) or not earlier.any():
         return found
     # the judge changed inside the baseline: only the runs before that are the norm
-    again = _compare(history, earlier, threshold, level, tolerance)
-    return again if again.watched.steps else found
+    again = compared(earlier)
+    return again if again.watched.boundaries else found
 
 
-def _compare(
-    history: AnchorHistory, baseline: BoolArray, threshold: float, level: float, tolerance: float
-) -> Comparison:
-    shifts = run_shifts(history.scores, baseline, asked=history.asked)
-    floor_sd = level_floor_sd(max(1, int(np.median(shifts.n[shifts.counted]))))
-    watched = watch(shifts.stream, threshold=threshold, floor_sd=floor_sd, level=level, tolerance=tolerance)
-    return Comparison(shifts=shifts, watched=watched, baseline=baseline, floor_sd=floor_sd)
+def _accepted_row(history: AnchorHistory, accepted_day: str | None) -> int | None:
+    """First run of an accepted new normal; None without one, or when it would be every run or none."""
+    if accepted_day is None:
+        return None
+    row = next((row for row, day in enumerate(history.days) if day >= accepted_day), 0)
+    return row or None
 
 
 # ---------------------------------------------------------------- rows
@@ -93,27 +120,40 @@ def _bare_run(history: AnchorHistory, row: int, scale: Scale) -> AnchorRun:
     )
 
 
-def moved_anchors(history: AnchorHistory, watched: Watched, scale: Scale) -> list[MovedAnchor]:
+def moved_anchors(history: AnchorHistory, watched: JudgeWatched, scale: Scale) -> list[MovedAnchor]:
     """The anchors that the last change moved most."""
     before, n_before = mean_of_present(history.scores[watched.start : watched.split], axis=0)
     after, n_after = mean_of_present(history.scores[watched.split :], axis=0)
     order = np.argsort(-np.abs(np.nan_to_num(after - before)), kind="stable")
-    compared = [column for column in order if n_before[column] and n_after[column]]
-    found = []
-    for column in compared[:MOST_MOVED]:
-        item_id = history.item_ids[column]
-        found.append(
-            MovedAnchor(
-                item_id=item_id,
-                anchor_id=str(history.names[item_id]["anchor_id"]),
-                expected_score=history.names[item_id]["expected_score"],
-                before=scale.known_score(before[column]),
-                after=scale.known_score(after[column]),
-                n_before=int(n_before[column]),
-                n_after=int(n_after[column]),
-            )
-        )
-    return found
+    compared = [int(column) for column in order if n_before[column] and n_after[column]]
+    return [
+        _moved(history, column, (before, n_before), (after, n_after), scale) for column in compared[:MOST_MOVED]
+    ]  # fmt: skip
+
+
+def broken_anchor(history: AnchorHistory, broken: BrokenAnchor, scale: Scale) -> MovedAnchor:
+    """An anchor before and after it left its usual score."""
+    before = mean_of_present(history.scores[: broken.row], axis=0)
+    return _moved(history, broken.column, before, mean_of_present(history.scores[broken.row :], axis=0), scale)
+
+
+def _moved(
+    history: AnchorHistory,
+    column: int,
+    before: tuple[FloatArray, IntArray],
+    after: tuple[FloatArray, IntArray],
+    scale: Scale,
+) -> MovedAnchor:
+    item_id = history.item_ids[column]
+    return MovedAnchor(
+        item_id=item_id,
+        anchor_id=str(history.names[item_id]["anchor_id"]),
+        expected_score=history.names[item_id]["expected_score"],
+        before=scale.known_score(before[0][column]),
+        after=scale.known_score(after[0][column]),
+        n_before=int(before[1][column]),
+        n_after=int(after[1][column]),
+    )
 
 
 def _known(value: float) -> float | None:

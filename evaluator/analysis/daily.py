@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from evaluator.analysis.judge import Judge
-from evaluator.analysis.totals import NO_MEAN, Traffic, corrected_mean, raw_mean
+from evaluator.analysis.totals import NO_MEAN, TextArray, Traffic, corrected_mean, raw_mean
 from evaluator.analysis.units import Scale
 from evaluator.findings import TrafficDay
-from evaluator.stats.correction import NoMap
+from evaluator.stats.correction import AFFINE, JudgeMap, NoMap
 from evaluator.stats.numeric import IntArray
 
 NO_ANCHORS = "no anchors in that run"
@@ -63,6 +63,8 @@ def _traffic_day(
         note = _mostly_unscored(n_unscored, n + n_unscored, reasons.get(day, {}))
     elif len(used) and np.isnan(corrected.mean):
         note = _not_corrected(totals.run_id[used[-1]], judge, missing)
+    elif len(used):
+        note = _offset_only(totals.run_id[used], judge)
     return TrafficDay(
         day=day,
         n=n,
@@ -88,6 +90,13 @@ def _mostly_unscored(n_unscored: int, n: int, reasons: Mapping[str, int]) -> str
 def _not_corrected(run_id: str, judge: Judge, missing: str) -> str:
     judge_map = judge.maps.get(run_id)
     return "not corrected: " + (judge_map.reason if isinstance(judge_map, NoMap) else missing)
+
+
+def _offset_only(run_ids: TextArray, judge: Judge) -> str | None:
+    """Say so where the anchors of a run carry no slope: the same is taken out of every score."""
+    maps = [judge.maps.get(str(run_id)) for run_id in run_ids]
+    methods = [each.method for each in maps if isinstance(each, JudgeMap) and each.method != AFFINE]
+    return f"corrected by the {methods[-1]}" if methods else None
 
 
 def reasons_text(reasons: Mapping[str, int]) -> str:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from evaluator.analysis.comparison import Comparison, anchor_runs, compare_runs, moved_anchors
+from evaluator.analysis.comparison import Comparison, anchor_runs, broken_anchor, compare_runs, moved_anchors
 from evaluator.analysis.events import OF_THE_JUDGE, ChangeDays, likely_cause, shift_day
 from evaluator.analysis.history import AnchorHistory
+from evaluator.analysis.judge_watch import BrokenAnchor
+from evaluator.analysis.settings import JUDGE_WEIGHT
 from evaluator.analysis.units import Scale
-from evaluator.findings import EventMark, JudgeFinding, SettingsUsed
+from evaluator.findings import AcceptedBaseline, BrokenFinding, EndShift, EventMark, JudgeFinding, SettingsUsed
 from evaluator.stats.correction import JudgeMap, NoMap, fit_judge_map, fit_judge_maps
-from evaluator.stats.detector import alarm_threshold
+from evaluator.stats.detector import LevelChange, alarm_threshold
 from evaluator.stats.evidence import MIN_REFERENCE_RUNS
 from evaluator.stats.numeric import mean_of_present
 
-JUDGE_WEIGHT = 0.35  # share of the false-alarm budget
 DAYS_PER_YEAR = 365.25
+_LARGEST_LOG = 50.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -58,16 +62,39 @@ class Judge:
         return bisect_right([regime.slot_utc for regime in self.regimes], slot_utc) - 1
 
 
-def find_judge(history: AnchorHistory, *, scale: Scale, settings: SettingsUsed, events: Sequence[EventMark]) -> Judge:
-    """Decide whether the judge moved, and fit what corrects traffic."""
+def find_judge(
+    history: AnchorHistory,
+    *,
+    scale: Scale,
+    settings: SettingsUsed,
+    events: Sequence[EventMark],
+    accepted: AcceptedBaseline | None = None,
+) -> Judge:
+    """Decide whether the judge moved, and fit what corrects traffic.
+
+    Args:
+        history: The anchors of a judge setup.
+        scale: Of the rubric.
+        settings: The user's decisions.
+        events: What was logged.
+        accepted: A later normal that a person accepted; the alarm compares with the runs since, the scale of the
+            corrected line stays.
+    """
     threshold = alarm_threshold(
         runs_per_year=settings["runs_per_year"],
         false_alarms_per_year=settings["false_alarms_per_year"],
         weight=JUDGE_WEIGHT,
     )
     tolerance = settings["smallest_change"] / scale.unit
-    compared = compare_runs(history, threshold=threshold, level=settings["level"], tolerance=tolerance)
+    compared = compare_runs(
+        history,
+        threshold=threshold,
+        level=settings["level"],
+        tolerance=tolerance,
+        accepted_day=None if accepted is None else accepted["from_day"],
+    )
     finding = _nothing_known(history, threshold)
+    finding["accepted"] = accepted
     finding["runs"] = anchor_runs(history, compared, scale, settings["level"])
     if compared is None:
         alone = Regime(slot_utc="", began=None, average_map=NoMap(n_anchors=0, reason="no run has enough anchors"))
@@ -75,12 +102,14 @@ def find_judge(history: AnchorHistory, *, scale: Scale, settings: SettingsUsed, 
             history=history, compared=None, finding=finding, baseline_runs=frozenset(), regimes=(alone,), maps={}
         )
     _describe(finding, history, compared, scale, settings)
+    finding["broken"] = [_broken(history, each, scale, events) for each in compared.watched.broken]
     if finding["state"] == "changed":
         _describe_change(finding, history, compared, scale, events)
     regimes, maps = _regimes(history, compared)
     baseline = (run_id for run_id, used in zip(history.run_ids, compared.baseline, strict=True) if used)
     return Judge(
-        history=history,
+        # an anchor that broke measures the judge no more
+        history=replace(history, scores=compared.watched.scores),
         compared=compared,
         finding=finding,
         baseline_runs=frozenset(baseline),
@@ -90,15 +119,16 @@ def find_judge(history: AnchorHistory, *, scale: Scale, settings: SettingsUsed, 
 
 
 def _regimes(history: AnchorHistory, compared: Comparison) -> tuple[tuple[Regime, ...], dict[str, JudgeMap | NoMap]]:
-    steps, means = compared.watched.steps, compared.shifts.anchor_mean
+    steps, means = compared.watched.boundaries, compared.shifts.anchor_mean
+    scores = compared.watched.scores
     starts = [0, *(step.row for step in steps)]
     stops = [*starts[1:], len(history.run_ids)]
     regimes: list[Regime] = []
     maps: dict[str, JudgeMap | NoMap] = {}
     for start, stop, step in zip(starts, stops, (None, *steps), strict=True):
         # a run's slope is averaged over the last runs, but never across a change
-        maps |= dict(zip(history.run_ids[start:stop], fit_judge_maps(history.scores[start:stop], means), strict=True))
-        average, _ = mean_of_present(history.scores[start:stop], axis=0)
+        maps |= dict(zip(history.run_ids[start:stop], fit_judge_maps(scores[start:stop], means), strict=True))
+        average, _ = mean_of_present(scores[start:stop], axis=0)
         regimes.append(
             Regime(
                 slot_utc="" if step is None else history.slots[start],
@@ -144,6 +174,16 @@ def _nothing_known(history: AnchorHistory, threshold: float) -> JudgeFinding:
         likely_cause=None,
         runs=[],
         moved=[],
+        kind=None,
+        ends=[],
+        noise_ratio=None,
+        noise_ratio_low=None,
+        noise_ratio_high=None,
+        broken=[],
+        evidence_parts={},
+        baseline_trend=None,
+        baseline_trend_p=None,
+        accepted=None,
     )
 
 
@@ -163,6 +203,14 @@ def _describe(
     finding["against_first_runs_high"] = scale.change(watched.total.high)
     finding["evidence"] = watched.newest_evidence
     finding["learning_runs_left"] = max(0, MIN_REFERENCE_RUNS - watched.n)
+    finding["ends"] = [_end("low", watched.ends.low, watched.ends.n_low, scale)]
+    finding["ends"].append(_end("high", watched.ends.high, watched.ends.n_high, scale))
+    ratio = watched.spread
+    finding["noise_ratio"] = _as_ratio(ratio.estimate)
+    finding["noise_ratio_low"], finding["noise_ratio_high"] = _as_ratio(ratio.low), _as_ratio(ratio.high)
+    finding["evidence_parts"] = dict(watched.parts)
+    slope, p = watched.trend
+    finding["baseline_trend"], finding["baseline_trend_p"] = scale.change(slope), p
     finding["first_alarm_day"] = _first_alarm_day(history, watched.n, settings["runs_per_year"])
 
 
@@ -174,14 +222,66 @@ def _describe_change(
     events: Sequence[EventMark],
 ) -> None:
     """Put in what there is to say of a change."""
-    *earlier, step = compared.watched.steps
+    watched = compared.watched
+    if not watched.steps:
+        _describe_broken(finding, history, watched.broken[-1])
+        return
+    *earlier, step = watched.steps
     when = _days(history, step.row, step.first_row, step.last_row)
-    finding["direction"] = "more generous" if (finding["estimate"] or 0.0) > 0 else "stricter"
+    finding["kind"] = step.kind
+    finding["direction"] = _direction(finding)
     finding["since_day"], finding["since_first_day"], finding["since_last_day"] = when.day, when.first, when.last
     finding["alarm_day"] = history.days[step.alarm_row]
     finding["earlier_days"] = [history.days[each.row] for each in earlier]
     finding["likely_cause"] = likely_cause(events, when, OF_THE_JUDGE)
-    finding["moved"] = moved_anchors(history, compared.watched, scale)
+    finding["moved"] = moved_anchors(history, watched, scale)
+
+
+def _direction(finding: JudgeFinding) -> Literal["more generous", "stricter"] | None:
+    """Which way the mean moved; None where it is not shown to have moved, as when the judge only grew noisy."""
+    if finding["low"] is not None and finding["low"] > 0:
+        return "more generous"
+    return "stricter" if finding["high"] is not None and finding["high"] < 0 else None
+
+
+def _describe_broken(finding: JudgeFinding, history: AnchorHistory, broken: BrokenAnchor) -> None:
+    """A change that is one anchor's alone: dates are its own, the estimate stays that of all others."""
+    found = finding["broken"][-1]
+    finding["kind"] = "single_anchor"
+    finding["since_day"] = found["since_day"]
+    finding["since_first_day"], finding["since_last_day"] = found["since_first_day"], found["since_last_day"]
+    finding["alarm_day"] = history.days[broken.alarm_row]
+    finding["likely_cause"] = found["likely_cause"]
+    finding["moved"] = [found["anchor"]]
+
+
+def _broken(history: AnchorHistory, broken: BrokenAnchor, scale: Scale, events: Sequence[EventMark]) -> BrokenFinding:
+    when = _days(history, broken.row, broken.first_row, broken.last_row)
+    return BrokenFinding(
+        anchor=broken_anchor(history, broken, scale),
+        since_day=when.day,
+        since_first_day=when.first,
+        since_last_day=when.last,
+        alarm_day=history.days[broken.alarm_row],
+        likely_cause=likely_cause(events, when, OF_THE_JUDGE),
+    )
+
+
+def _end(end: Literal["low", "high"], change: LevelChange | None, n: int, scale: Scale) -> EndShift:
+    return EndShift(
+        end=end,
+        n_anchors=n,
+        estimate=None if change is None else scale.change(change.estimate),
+        low=None if change is None else scale.change(change.low),
+        high=None if change is None else scale.change(change.high),
+    )
+
+
+def _as_ratio(log_change: float | None) -> float | None:
+    """Ratio of the spreads, from a change of the log of the squared spread; None beyond what floats hold."""
+    if log_change is None or not abs(log_change) < _LARGEST_LOG:
+        return None
+    return math.exp(log_change / 2)
 
 
 def _first_alarm_day(history: AnchorHistory, n_counted: int, runs_per_year: float) -> str | None:

@@ -8,28 +8,25 @@ the interval, and the answers are blamed only where it is very sure.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from evaluator.analysis.across import Across, compare_across
 from evaluator.analysis.events import OF_THE_ASSISTANT, ChangeDays, likely_cause
 from evaluator.analysis.judge import Regime
+from evaluator.analysis.needed import in_days, more_days_within
 from evaluator.analysis.series import Series
 from evaluator.analysis.units import Scale
 from evaluator.analysis.watching import State, Watched, state_of, watch
 from evaluator.findings import EventMark, QualityFinding, SettingsUsed
-from evaluator.stats.correction import NoMap
 from evaluator.stats.detector import alarm_threshold, level_floor_sd
 from evaluator.stats.evidence import MIN_REFERENCE_RUNS
 from evaluator.stats.intervals import classify
-from evaluator.stats.numeric import t_quantile
 
 ACROSS = "Student t between days, across the judge's change, with the error of the anchors"
-DAYS_ACROSS = 5  # values that either side of a judge's change needs before the two are compared
-BLAME_LEVEL = 0.99  # coverage with which the two sides must differ, divided by the segments looked at
-MAP_ALLOWANCE = 0.02  # the judge's move is not exactly a straight line: the honest floor of any comparison across it
+GUARD_VALUES = 5  # values after an alarm of the answers for which a judge's alarm may still explain it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +53,15 @@ class _Comparison:
     method: str
     before: Series
     after: Series
+    mean_before: float | None
+    mean_after: float | None
     when: ChangeDays | None
     alarm_day: str | None
     evidence: float | None
+    more_days: int | None
+    more_anchors: int | None
+    more_together: bool
+    open_days: int
 
 
 def quality_finding(
@@ -105,8 +108,13 @@ def _newest(
     watched = [_watch(stretch, threshold, level, tolerance) for stretch in stretches]
     newest = None
     for place in reversed(range(len(stretches))):
-        within = _within(stretches[place], watched[place])
-        across = _across(stretches, watched, place, regimes, tolerance, level, budget) if place else None
+        within = _within(stretches[place], watched[place], tolerance)
+        both = None
+        if place:
+            both = compare_across(
+                stretches, watched, place, regimes, level=level, tolerance=tolerance, n_looks=budget.n_looks
+            )
+        across = None if both is None else _across(both, regimes, tolerance)
         found = next((each for each in (within, across) if each is not None and each.state == "changed"), None)
         if found is not None:
             return found
@@ -122,8 +130,10 @@ def _watch(stretch: Series, threshold: float, level: float, tolerance: float) ->
     return watch(stretch.value, threshold=threshold, floor_sd=floor_sd, level=level, tolerance=tolerance)
 
 
-def _within(stretch: Series, watched: Watched) -> _Comparison:
+def _within(stretch: Series, watched: Watched, tolerance: float) -> _Comparison:
     rows = np.arange(len(stretch))
+    before = stretch.part((rows >= watched.start) & (rows < watched.split))
+    after = stretch.part(rows >= watched.split)
     step = watched.steps[-1] if watched.steps else None
     when = None
     if step is not None:
@@ -135,86 +145,49 @@ def _within(stretch: Series, watched: Watched) -> _Comparison:
         low=watched.level.low,
         high=watched.level.high,
         method=watched.level.method,
-        before=stretch.part((rows >= watched.start) & (rows < watched.split)),
-        after=stretch.part(rows >= watched.split),
+        before=before,
+        after=after,
+        mean_before=_mean(before),
+        mean_after=_mean(after),
         when=when,
         alarm_day=None if step is None else str(stretch.last_day[step.alarm_row]),
         evidence=watched.newest_evidence,
+        more_days=more_days_within(stretch, watched, tolerance),
+        more_anchors=None,
+        more_together=False,
+        open_days=_open_days(stretch, watched),
     )
 
 
-def _across(
-    stretches: Sequence[Series],
-    watched: Sequence[Watched],
-    place: int,
-    regimes: Sequence[Regime],
-    tolerance: float,
-    level: float,
-    budget: Budget,
-) -> _Comparison | None:
-    """Compare the two sides of a change of the judge; None while one of them has too few days or no map."""
-    before, after = _sides(stretches, watched, place)
-    errors = [_anchor_error(regimes, side) for side in (before, after)]
-    if min(len(before), len(after)) < DAYS_ACROSS or any(error is None for error in errors):
-        return None
-    estimate = float(after.value.mean() - before.value.mean())
-    se, df = _se_across(before, after, [error for error in errors if error is not None])
-    half_width = float(t_quantile(df, level)) * se
-    blame_level = 1 - (1 - BLAME_LEVEL) / budget.n_looks
-    is_blamed = abs(estimate) > float(t_quantile(df, blame_level)) * se
-    state = state_of(classify(estimate - half_width, estimate + half_width, tolerance), is_alarm=is_blamed)
+def _across(found: Across, regimes: Sequence[Regime], tolerance: float) -> _Comparison:
+    low, high = found.estimate - found.half_width, found.estimate + found.half_width
+    state = state_of(classify(low, high, tolerance), is_alarm=found.is_blamed)
     return _Comparison(
         state=state,
-        estimate=estimate,
-        low=estimate - half_width,
-        high=estimate + half_width,
+        estimate=found.estimate,
+        low=low,
+        high=high,
         method=ACROSS,
-        before=before,
-        after=after,
-        when=regimes[int(after.regime[0])].began if state == "changed" else None,
+        before=found.before,
+        after=found.after,
+        mean_before=found.mean_before,
+        mean_after=found.mean_after,
+        when=regimes[int(found.after.regime[0])].began if state == "changed" else None,
         alarm_day=None,
         evidence=None,
+        more_days=found.more_days,
+        more_anchors=found.more_anchors,
+        more_together=found.more_together,
+        open_days=found.open_days,
     )
 
 
-def _sides(stretches: Sequence[Series], watched: Sequence[Watched], place: int) -> tuple[Series, Series]:
-    """The days to compare across the judge's change at the beginning of a stretch.
-
-    Before are the days since the answers last changed on the old side: an earlier change is told as such and must not
-    be told again. After are the first days on the new side, those that its own watch takes as given; what happens
-    later is found by that watch, with its own date.
-    """
-    old, new, steps = stretches[place - 1], stretches[place], watched[place - 1].steps
-    last_step = steps[-1].row if steps else 0
-    return old.part(np.arange(len(old)) >= last_step), new.part(np.arange(len(new)) < MIN_REFERENCE_RUNS)
-
-
-def _anchor_error(regimes: Sequence[Regime], side: Series) -> tuple[float, float] | None:
-    """What the anchors' sample adds to the error of a side's mean, with its degrees of freedom; None without a map.
-
-    The first stretch defines the scale and has no such error.
-    """
-    if not len(side):
-        return None
-    if side.regime[0] == 0:
-        return 0.0, math.inf
-    judge_map = regimes[int(side.regime[0])].average_map
-    if isinstance(judge_map, NoMap):
-        return None
-    mean = float(side.value.mean())
-    variance = judge_map.var_intercept + 2 * mean * judge_map.covariance + mean**2 * judge_map.var_slope
-    return math.sqrt(max(variance, 0.0)) / judge_map.slope, judge_map.df
-
-
-def _se_across(before: Series, after: Series, anchors: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Standard error of the difference, with days and anchors as its units, and its degrees of freedom."""
-    n_before, n_after = len(before), len(after)
-    squares = n_before * float(before.value.var()) + n_after * float(after.value.var())
-    df = n_before + n_after - 2
-    floor_sd = level_floor_sd(max(1, int(np.median(after.n))))
-    variance = max(squares / df, floor_sd**2) * (1 / n_before + 1 / n_after)
-    variance += sum(error**2 for error, _ in anchors) + MAP_ALLOWANCE**2
-    return math.sqrt(variance), min(df, *(anchor_df for _, anchor_df in anchors))
+def _open_days(stretch: Series, watched: Watched) -> int:
+    """Days after an alarm of the answers in which the judge may still turn out to have moved."""
+    if not watched.steps:
+        return 0
+    since = len(stretch) - 1 - watched.steps[-1].alarm_row
+    return in_days(max(0, GUARD_VALUES - since), stretch)
 
 
 # ---------------------------------------------------------------- the finding
@@ -241,6 +214,14 @@ def _nothing_known(threshold: float) -> QualityFinding:
         likely_cause=None,
         evidence=None,
         threshold=threshold,
+        more_days=None,
+        more_anchors=None,
+        more_together=False,
+        open_days=0,
+        before_first_day=None,
+        before_last_day=None,
+        after_first_day=None,
+        after_last_day=None,
     )
 
 
@@ -249,18 +230,28 @@ def _describe(finding: QualityFinding, found: _Comparison, scale: Scale, events:
     finding["estimate"] = scale.change(found.estimate)
     finding["low"], finding["high"] = scale.change(found.low), scale.change(found.high)
     finding["method"] = found.method
-    finding["before"] = scale.score(_mean(found.before))
-    finding["after"] = scale.score(_mean(found.after))
+    finding["before"] = scale.score(found.mean_before)
+    finding["after"] = scale.score(found.mean_after)
     finding["n_before"], finding["n_after"] = int(found.before.n.sum()), int(found.after.n.sum())
     finding["days_before"], finding["days_after"] = len(found.before), len(found.after)
     finding["alarm_day"] = found.alarm_day
     finding["evidence"] = found.evidence
+    finding["open_days"] = found.open_days
+    finding["before_first_day"], finding["before_last_day"] = _day_range(found.before)
+    finding["after_first_day"], finding["after_last_day"] = _day_range(found.after)
+    if found.state != "changed":
+        finding["more_days"], finding["more_anchors"] = found.more_days, found.more_anchors
+        finding["more_together"] = found.more_together
     if found.state == "changed":
         finding["direction"] = "better" if (found.estimate or 0.0) > 0 else "worse"
     if found.when is not None:
         when = found.when
         finding["since_day"], finding["since_first_day"], finding["since_last_day"] = when.day, when.first, when.last
         finding["likely_cause"] = likely_cause(events, when, OF_THE_ASSISTANT)
+
+
+def _day_range(side: Series) -> tuple[str | None, str | None]:
+    return (str(side.first_day[0]), str(side.last_day[-1])) if len(side) else (None, None)
 
 
 def _mean(side: Series) -> float | None:

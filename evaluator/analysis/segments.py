@@ -1,36 +1,40 @@
-"""The breakdown: each segment's recent level against the rest, and whether it moved once the judge is taken out."""
+"""The breakdown: each segment's recent level against the rest, and whether it moved once the judge is taken out.
+
+Every segment is watched with an equal part of the segments' share of the false-alarm budget; the tables of a fixed day
+beside that are ``segment_tables``, and a judge that moved in one segment alone is ``judge_in_segments``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.analysis.events import shift_day
 from evaluator.analysis.judge import Judge
+from evaluator.analysis.judge_in_segments import Tags, tell_judge_in_segments
 from evaluator.analysis.quality import Budget, quality_finding
+from evaluator.analysis.seasons import weekday_effects
+from evaluator.analysis.segment_tables import (
+    FALSE_SHARE,
+    Tables,
+    days_of,
+    first_rows,
+    recent_period,
+    segment_tables,
+)
 from evaluator.analysis.series import Series, watched_series
-from evaluator.analysis.totals import Traffic, corrected_mean, mean_columns, raw_mean
+from evaluator.analysis.settings import SEGMENTS_WEIGHT
+from evaluator.analysis.totals import Traffic, corrected_mean, raw_mean
 from evaluator.analysis.units import Scale
-from evaluator.findings import EventMark, QualityFinding, SegmentFinding, SettingsUsed
+from evaluator.findings import EventMark, QualityFinding, SegmentFinding, SegmentLooks, SettingsUsed
 from evaluator.stats.evidence import MIN_REFERENCE_RUNS
-from evaluator.stats.numeric import BoolArray, FloatArray, divide, t_quantile, t_two_sided_p
-from evaluator.stats.segments import benjamini_hochberg, welch
+from evaluator.stats.multiplicity import suspects
+from evaluator.stats.numeric import BoolArray
 
-SEGMENTS_WEIGHT = 0.15  # share of the false-alarm budget, divided by the segments watched
-FALSE_SHARE = 0.05  # expected share of false finds among the segments said to be below the rest
-LEAST_IN_CONTRAST = 2  # answers on either side
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Contrasts:
-    """Each segment less the rest of the period, 1..5 equivalents; nan where there is nothing to compare."""
-
-    difference: FloatArray
-    low: FloatArray
-    high: FloatArray
-    stands_out: BoolArray
+METHOD = (
+    "tables: Welch t between clusters, Benjamini-Hochberg; alarms: e-detectors with equal shares of the segments'"
+    " budget; ranks: means drawn together (normal-normal, DerSimonian-Laird)"
+)
 
 
 def segment_findings(
@@ -41,23 +45,59 @@ def segment_findings(
     settings: SettingsUsed,
     events: Sequence[EventMark],
     last_days: int,
+    tags: Tags | None = None,
 ) -> list[SegmentFinding]:
-    """One row per segment that has answers, the lowest of the last days first."""
+    """One row per segment that has answers, the lowest of the last days first.
+
+    Args:
+        traffic: The answers.
+        judge: What corrects them.
+        scale: Of the rubric.
+        settings: The user's decisions.
+        events: What was logged.
+        last_days: Length of the recent period.
+        tags: Tags of the anchors by item id; without any the correction of all answers is used throughout.
+    """
     ids = _segment_ids(traffic)
     if not ids:
         return []
-    last_day = traffic.days[-1]
-    period = (traffic.totals.day >= shift_day(last_day, 1 - last_days)) & (traffic.totals.day <= last_day)
-    contrasts = _contrasts(traffic, ids, period, settings["level"])
-    series = [watched_series(traffic.totals, segment_id) for segment_id in ids]
+    period = recent_period(traffic, last_days)
+    tables = segment_tables(traffic, judge, ids, last_days=last_days, level=settings["level"])
+    series = [watched_series(traffic.totals, each, taken_out=weekday_effects(traffic.totals, each)[0]) for each in ids]
     budget = _budget(series)
     rows = []
     for place, segment_id in enumerate(ids):
         quality = quality_finding(
             series[place], judge.regimes, scale=scale, settings=settings, events=events, budget=budget
         )
-        rows.append(_segment(traffic, segment_id, period, quality, contrasts, place, scale, settings["level"]))
+        rows.append(_segment(traffic, segment_id, period, quality, tables, place, scale, settings["level"]))
+    tell_judge_in_segments(rows, traffic, judge, tags or {}, scale=scale, settings=settings)
+    mark_suspects(rows)
     return sorted(rows, key=lambda row: (row["mean"] is None, row["mean"] or 0.0))
+
+
+def segment_looks(rows: Sequence[SegmentFinding], traffic: Traffic, judge: Judge, *, last_days: int) -> SegmentLooks:
+    """How many segments were looked at, and how many stand out after correcting for that."""
+    first = days_of(traffic, first_rows(traffic, judge))
+    last = days_of(traffic, recent_period(traffic, last_days) & traffic.totals.usable)
+    return SegmentLooks(
+        n_segments=len(rows),
+        n_against_rest=sum(row.get("against_rest_p") is not None for row in rows),
+        n_below_the_rest=sum(row["stands_out"] for row in rows),
+        n_recent_change=sum(row.get("recent_change_p") is not None for row in rows),
+        n_recent_change_stands_out=sum(row.get("recent_change_stands_out", False) for row in rows),
+        n_watched=sum(row["state"] not in ("no_data", "learning") for row in rows),
+        n_changed=sum(row["state"] == "changed" for row in rows),
+        n_suspects=sum(row.get("suspect", False) for row in rows),
+        lowest=next((row["segment_id"] for row in rows if row.get("is_lowest")), None),
+        most_moved=next((row["segment_id"] for row in rows if row.get("is_most_moved")), None),
+        first_days_first_day=first.first,
+        first_days_last_day=first.last,
+        last_days_first_day=last.first,
+        last_days_last_day=last.last,
+        false_share=FALSE_SHARE,
+        method=METHOD,
+    )
 
 
 def _segment_ids(traffic: Traffic) -> list[int]:
@@ -78,7 +118,7 @@ def _segment(
     segment_id: int,
     period: BoolArray,
     quality: QualityFinding,
-    contrasts: _Contrasts,
+    tables: Tables,
     place: int,
     scale: Scale,
     level: float,
@@ -87,6 +127,7 @@ def _segment(
     own = (totals.segment_id == segment_id) & period
     used = own & totals.usable
     raw, corrected = raw_mean(totals, used, level), corrected_mean(totals, used, level)
+    rest, recent = tables.against_rest[place], tables.recent[place]
     return SegmentFinding(
         **quality,
         segment_id=segment_id,
@@ -102,37 +143,41 @@ def _segment(
         corrected=scale.drawn(corrected.mean),
         corrected_low=scale.drawn(corrected.low),
         corrected_high=scale.drawn(corrected.high),
-        against_rest=scale.change(contrasts.difference[place]),
-        against_rest_low=scale.change(contrasts.low[place]),
-        against_rest_high=scale.change(contrasts.high[place]),
-        stands_out=bool(contrasts.stands_out[place]),
+        against_rest=scale.change(rest.change),
+        against_rest_low=scale.change(rest.change_low),
+        against_rest_high=scale.change(rest.change_high),
+        against_rest_p=rest.p_value,
+        against_rest_p_adjusted=rest.p_adjusted,
+        stands_out=rest.flagged and (rest.change or 0.0) < 0,
+        recent_change=scale.change(recent.change),
+        recent_change_low=scale.change(recent.change_low),
+        recent_change_high=scale.change(recent.change_high),
+        recent_change_p=recent.p_value,
+        recent_change_p_adjusted=recent.p_adjusted,
+        recent_change_stands_out=recent.flagged,
+        n_first_days=recent.before.n,
+        shrunk_mean=scale.score(float(tables.shrunk_mean[place])),
+        shrunk_change=scale.change(float(tables.shrunk_change[place])),
+        is_lowest=place == tables.lowest,
+        is_most_moved=place == tables.most_moved,
+        suspect=False,
+        judge_in_segment=None,
+        judge_in_segment_low=None,
+        judge_in_segment_high=None,
+        judge_in_segment_n_anchors=0,
+        judge_in_segment_used=False,
+        judge_in_segment_note="",
     )
 
 
-def _contrasts(traffic: Traffic, ids: Sequence[int], period: BoolArray, level: float) -> _Contrasts:
-    """Segments against all other answers of the same days: both were graded in the same runs, so raw scores do.
+def mark_suspects(rows: Sequence[SegmentFinding]) -> None:
+    """Mark segments that stand out together with those that changed: worth a look, not sure enough for an alarm.
 
-    The rest is what remains of the sums of everything. A conversation that is partly inside counts on both sides,
-    which changes the error a little.
+    The evidence of all is compared with what m segments need together. One that lies steadily within the smallest
+    change that matters is none.
     """
-    totals = traffic.totals
-    used = period & totals.usable
-    place_of = np.full(int(totals.segment_id.max()) + 1, len(ids), dtype=np.int64)
-    place_of[list(ids)] = np.arange(len(ids))
-    inside = np.zeros((len(ids) + 1, totals.raw.shape[1]))
-    np.add.at(inside, place_of[totals.segment_id[used]], totals.raw[used])
-    inside = inside[:-1]
-    everything = totals.raw[used & (totals.segment_id == traffic.everything)].sum(axis=0)
-    rest = np.maximum(everything - inside, 0.0)
-    own, others = mean_columns(inside, level), mean_columns(rest, level)
-    enough = (inside[:, 0] >= LEAST_IN_CONTRAST) & (rest[:, 0] >= LEAST_IN_CONTRAST)
-    difference = np.where(enough, own["mean"] - others["mean"], np.nan)
-    se, df = welch(own["se"], own["df"], others["se"], others["df"])
-    half_width = t_quantile(df, level) * se
-    p_value = np.where(enough, t_two_sided_p(divide(difference, se), df), np.nan)
-    return _Contrasts(
-        difference=difference,
-        low=difference - half_width,
-        high=difference + half_width,
-        stands_out=(benjamini_hochberg(p_value) <= FALSE_SHARE) & (difference < 0),
-    )
+    alarmed = [row for row in rows if row["state"] == "changed"]
+    evidence = [np.nan if row["evidence"] is None else row["evidence"] for row in rows]
+    found = suspects(evidence, threshold=rows[0]["threshold"]) if alarmed else np.zeros(len(rows), dtype=np.bool_)
+    for row, is_found in zip(rows, found, strict=True):
+        row["suspect"] = bool(is_found) and row["state"] in ("cannot_tell", "no_change_shown")

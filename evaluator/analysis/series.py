@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 
 import numpy as np
 
 from evaluator.analysis.totals import COLUMN, TextArray, Totals
 from evaluator.stats.numeric import BoolArray, FloatArray, IntArray
+from evaluator.stats.seasons import whole_weeks
 
 ENOUGH_ANSWERS = 30  # answers that one value is made of
 
@@ -48,13 +50,16 @@ class Series:
         return [self.part(self.regime == regime) for regime in np.unique(self.regime)]
 
 
-def watched_series(totals: Totals, segment_id: int, *, taken_out: FloatArray | None = None) -> Series:
+def watched_series(
+    totals: Totals, segment_id: int, *, taken_out: FloatArray | None = None, by_week: bool = False
+) -> Series:
     """Make the series of a segment from the days that have a corrected mean.
 
     Args:
         totals: The answers.
         segment_id: The segment.
         taken_out: What is subtracted from the corrected mean of each row, shape (rows,).
+        by_week: Join days to whole weeks, however many answers they hold.
     """
     rows = np.flatnonzero((totals.segment_id == segment_id) & totals.correctable)
     days, day_of = np.unique(totals.day[rows], return_inverse=True)
@@ -63,7 +68,10 @@ def watched_series(totals: Totals, segment_id: int, *, taken_out: FloatArray | N
     kept = totals.regime[rows] == regime_of_day[day_of]
     rows, day_of = rows[kept], day_of[kept]
     n_of_day = np.bincount(day_of, weights=totals.n[rows], minlength=len(days)).astype(np.int64)
-    group_of_day = _join_thin_days(n_of_day, regime_of_day)
+    if by_week:
+        group_of_day = whole_weeks([date.fromisoformat(str(day)).toordinal() for day in days], regime_of_day)
+    else:
+        group_of_day = _join_thin_days(n_of_day, regime_of_day)
     in_group = group_of_day[day_of] >= 0
     rows, group = rows[in_group], group_of_day[day_of[in_group]]
     n_groups = int(group.max()) + 1 if len(group) else 0

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evaluator.analysis.events import shift_day
 from evaluator.analysis.judge import Judge
 from evaluator.analysis.mix import mix_cells, mix_key
-from evaluator.analysis.quality import MAP_ALLOWANCE
-from evaluator.analysis.totals import COLUMN, Traffic, mean_columns
+from evaluator.analysis.split import KindSums, Split, split_change
+from evaluator.analysis.totals import COLUMN, Traffic
 from evaluator.analysis.units import Scale
 from evaluator.findings import SettingsUsed, Shares
-from evaluator.stats.correction import JudgeMap, correct_means, fit_judge_map
-from evaluator.stats.numeric import BoolArray, FloatArray, mean_of_present, t_quantile
-from evaluator.stats.segments import ChangeShares, decompose_change
+from evaluator.stats.correction import JudgeMap, fit_judge_map
+from evaluator.stats.numeric import BoolArray, FloatArray, mean_of_present
+from evaluator.stats.share_errors import run_variance
+from evaluator.stats.shares import rounded_to_add_up
+from evaluator.stats.verdict import Share, decide, look_of
 
 SMALL_CELL = 30  # answers under which a segment is pooled into "other"
 MIN_DAYS = 5
@@ -30,26 +31,7 @@ class _Periods:
     after: BoolArray
     before_days: tuple[str, str]
     after_days: tuple[str, str]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Cells:
-    """Sums by value of the mix key, shape (cells, SUM_NAMES): before raw, after raw and after corrected."""
-
-    before: FloatArray
-    after: FloatArray
-    corrected: FloatArray
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Split:
-    """The shares with half the width of their intervals, 1..5 equivalents; None where there is no interval."""
-
-    shares: ChangeShares
-    judge_half: float | None
-    assistant_half: float | None
-    mix_half: float | None
-    method: str
+    n_days_after: int
 
 
 def change_shares(
@@ -66,9 +48,12 @@ def change_shares(
     if periods is None or judge_map is None:
         return None
     key = mix_key(traffic)
-    cells = _cells(traffic, key, periods)
-    split = _split(cells, judge_map, settings["level"])
-    return _in_units(split, cells, periods, key, scale)
+    sums = _kind_sums(traffic, key, periods)
+    of_runs = run_variance(*(_anchor_rows(traffic, judge, rows) for rows in (periods.before, periods.after)))
+    split = split_change(sums, judge_map, of_runs=of_runs, level=settings["level"])
+    found = _in_units(split, sums, periods, key, scale)
+    _add_verdict(found, split, periods, settings["smallest_change"], scale)
+    return found
 
 
 def _periods(traffic: Traffic, judge: Judge, last_days: int) -> _Periods | None:
@@ -97,20 +82,24 @@ def _periods(traffic: Traffic, judge: Judge, last_days: int) -> _Periods | None:
     if min(len(each) for each in days) < MIN_DAYS:
         return None
     first, second = ((str(each[0]), str(each[-1])) for each in days)
-    return _Periods(before=before, after=after, before_days=first, after_days=second)
+    return _Periods(before=before, after=after, before_days=first, after_days=second, n_days_after=len(days[1]))
 
 
 def _map_of_period(traffic: Traffic, judge: Judge, periods: _Periods) -> JudgeMap | None:
     """The map of all runs of the later period together: their anchors averaged, for the error that remains."""
     if judge.compared is None:
         return None
-    used = np.isin(judge.history.run_ids, np.unique(traffic.totals.run_id[periods.after]))
-    average, _ = mean_of_present(judge.history.scores[used], axis=0)
+    average, _ = mean_of_present(_anchor_rows(traffic, judge, periods.after), axis=0)
     found = fit_judge_map(average, judge.compared.shifts.anchor_mean)
     return found if isinstance(found, JudgeMap) else None
 
 
-def _cells(traffic: Traffic, key: str | None, periods: _Periods) -> _Cells:
+def _anchor_rows(traffic: Traffic, judge: Judge, rows: BoolArray) -> FloatArray:
+    """Anchor scores of the runs that graded some rows of the totals, shape (runs, anchors)."""
+    return judge.history.scores[np.isin(judge.history.run_ids, np.unique(traffic.totals.run_id[rows]))]
+
+
+def _kind_sums(traffic: Traffic, key: str | None, periods: _Periods) -> KindSums:
     """Sums of each value of the key; small ones and answers without the key are "other"."""
     totals = traffic.totals
     total = [_sums(traffic, traffic.everything, rows, corrected) for rows, corrected in _sides(periods)]
@@ -124,7 +113,7 @@ def _cells(traffic: Traffic, key: str | None, periods: _Periods) -> _Cells:
     other[other[:, 0] < 1] = 0.0
     if other[:, 0].any():
         found = np.concatenate([found, other[None]])
-    return _Cells(before=found[:, 0], after=found[:, 1], corrected=found[:, 2])
+    return KindSums(before=found[:, 0], after=found[:, 1], corrected=found[:, 2])
 
 
 def _sides(periods: _Periods) -> tuple[tuple[BoolArray, bool], ...]:
@@ -136,62 +125,12 @@ def _sums(traffic: Traffic, segment_id: int, rows: BoolArray, corrected: bool) -
     return np.asarray(table[rows & (traffic.totals.segment_id == segment_id)].sum(axis=0), dtype=np.float64)
 
 
-def _split(cells: _Cells, judge_map: JudgeMap, level: float) -> _Split:
-    before, after, corrected = (mean_columns(side, level) for side in (cells.before, cells.after, cells.corrected))
-    shares = decompose_change(
-        n_before=_effective_counts(cells.before),
-        n_after=_effective_counts(cells.after),
-        mean_before=before["mean"],
-        mean_after=corrected["mean"],
-        raw_mean_before=before["mean"],
-        raw_mean_after=after["mean"],
-        se_before=_known_se(before),
-        se_after=_known_se(corrected),
-    )
-    total = mean_columns(cells.after.sum(axis=0)[None, :], level)
-    overall = correct_means(total["mean"], total["se"], total["df"], judge_map, level=level)
-    quantile = float(t_quantile(judge_map.df, level))
-    anchor_se = math.hypot(float(overall.anchor_se[0]), MAP_ALLOWANCE)
-    return _Split(
-        shares=shares,
-        judge_half=_half(quantile, math.hypot(float(overall.judge_part_se[0]), MAP_ALLOWANCE)),
-        assistant_half=None if shares.assistant_se is None else _half(quantile, shares.assistant_se, anchor_se),
-        mix_half=None if shares.mix_se is None else _half(quantile, shares.mix_se),
-        method=f"{judge_map.method}; Kitagawa split",
-    )
-
-
-def _effective_counts(sums: FloatArray) -> FloatArray:
-    """Shares by weight, as counts that carry as much as so many independent answers.
-
-    A sum of weights is the size of the traffic, not of the sample; and the answers of a conversation come together.
-    """
-    total = sums.sum(axis=0)
-    n, n_clusters = total[COLUMN["n"]], total[COLUMN["n_clusters"]]
-    sum_w, sum_w2 = total[COLUMN["sum_w"]], total[COLUMN["sum_w2"]]
-    effective = sum_w**2 / sum_w2 * n_clusters / n
-    return np.asarray(sums[:, COLUMN["sum_w"]] / sum_w * effective, dtype=np.float64)
-
-
-def _known_se(columns: dict[str, FloatArray]) -> FloatArray:
-    """Standard errors of the cells; one that shows no spread of its own takes the widest spread of the others."""
-    spread = columns["se"] * np.sqrt(columns["n_clusters"])
-    widest = float(np.nanmax(spread)) if np.isfinite(spread).any() else math.nan
-    borrowed = widest / np.sqrt(np.maximum(columns["n_clusters"], 1.0))
-    return np.where(np.isnan(columns["se"]), borrowed, columns["se"])
-
-
-def _half(quantile: float, *errors: float) -> float | None:
-    half = quantile * math.hypot(*errors)
-    return half if math.isfinite(half) else None
-
-
-def _in_units(split: _Split, cells: _Cells, periods: _Periods, key: str | None, scale: Scale) -> Shares:
+def _in_units(split: Split, sums: KindSums, periods: _Periods, key: str | None, scale: Scale) -> Shares:
     parts, unit = split.shares, scale.unit
     raw, judge, assistant, mix = rounded_shares(
         parts.raw_change * unit, parts.judge * unit, parts.assistant * unit, parts.mix * unit
     )
-    before, after = cells.before.sum(axis=0), cells.after.sum(axis=0)
+    before, after = sums.before.sum(axis=0), sums.after.sum(axis=0)
     judge_low, judge_high = _bounds(parts.judge, split.judge_half, scale)
     assistant_low, assistant_high = _bounds(parts.assistant, split.assistant_half, scale)
     mix_low, mix_high = _bounds(parts.mix, split.mix_half, scale)
@@ -219,6 +158,27 @@ def _in_units(split: _Split, cells: _Cells, periods: _Periods, key: str | None, 
     )
 
 
+def _add_verdict(found: Shares, split: Split, periods: _Periods, tolerance: float, scale: Scale) -> None:
+    """Say whose the change is, and what it takes where that cannot be told."""
+    judge, assistant, mix = (
+        _looked_at(estimate * scale.unit, low, high, tolerance)
+        for estimate, low, high in (
+            (split.shares.judge, found["judge_low"], found["judge_high"]),
+            (split.shares.assistant, found["assistant_low"], found["assistant_high"]),
+            (split.shares.mix, found["mix_low"], found["mix_high"]),
+        )
+    )
+    if judge.look == assistant.look == "changed" and not split.is_beyond:
+        assistant = replace(assistant, look="cannot tell yet")
+    found["verdict"] = decide(judge, assistant, mix, tolerance=tolerance)
+    more = split.needed(periods.n_days_after, tolerance / scale.unit)
+    found["more_days"], found["more_anchors"], found["more_together"] = more.answers, more.anchors, more.together
+
+
+def _looked_at(estimate: float, low: float | None, high: float | None, tolerance: float) -> Share:
+    return Share(estimate=estimate, low=low, high=high, look=look_of(low, high, tolerance))
+
+
 def _bounds(value: float, half_width: float | None, scale: Scale) -> tuple[float | None, float | None]:
     if half_width is None:
         return None, None
@@ -226,15 +186,6 @@ def _bounds(value: float, half_width: float | None, scale: Scale) -> tuple[float
 
 
 def rounded_shares(raw: float, judge: float, assistant: float, mix: float) -> tuple[float, float, float, float]:
-    """Round to two digits so that the shares add up to the raw change as printed.
-
-    The share whose rounding was furthest off takes the missing cent.
-    """
-    exact = [judge * 100, assistant * 100, mix * 100]
-    cents = [round(value) for value in exact]
-    missing = round(raw * 100) - sum(cents)
-    step = 1 if missing > 0 else -1
-    for _ in range(abs(missing)):
-        furthest = max(range(3), key=lambda place: step * (exact[place] - cents[place]))
-        cents[furthest] += step
-    return round(raw * 100) / 100, cents[0] / 100, cents[1] / 100, cents[2] / 100
+    """Round to two digits so that the shares add up to the raw change as printed."""
+    total, parts = rounded_to_add_up(raw, (judge, assistant, mix))
+    return total, parts[0], parts[1], parts[2]

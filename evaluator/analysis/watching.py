@@ -32,7 +32,7 @@ class Step:
         first_row: First row of the 95 % set of its date.
         last_row: Last row of that set.
         alarm_row: Where the alarm fired.
-        evidence: Evidence for it by now.
+        evidence: Evidence at that moment. Later values say less: the step itself comes to look like correlation.
     """
 
     row: int
@@ -68,7 +68,7 @@ class Watched:
 
     @property
     def newest_evidence(self) -> float | None:
-        """Evidence for the last change, or for one that has not been found yet."""
+        """Evidence at the last alarm, or for a change that has not been found yet."""
         if self.steps:
             return self.steps[-1].evidence
         return _last_known(self.evidence)
@@ -86,7 +86,7 @@ def watch(values: FloatArray, *, threshold: float, floor_sd: float, level: float
     """
 
     def change(start: int, split: int, stop: int) -> LevelChange:
-        return _bounded(level_since(values[start:stop], split - start, floor_sd=floor_sd, level=level))
+        return bounded(level_since(values[start:stop], split - start, floor_sd=floor_sd, level=level))
 
     found, evidence = _find_steps(values, threshold=threshold, floor_sd=floor_sd)
     steps = _worth_telling(found, len(values), change, tolerance)
@@ -95,7 +95,7 @@ def watch(values: FloatArray, *, threshold: float, floor_sd: float, level: float
     total = newest
     if len(steps) > 1:
         ends = np.concatenate([values[: steps[0].row], values[split:]])
-        total = _bounded(level_since(ends, steps[0].row, floor_sd=floor_sd, level=level))
+        total = bounded(level_since(ends, steps[0].row, floor_sd=floor_sd, level=level))
     n = int((~np.isnan(values)).sum())
     return Watched(
         state=_state(n, newest, tolerance, is_alarm=bool(steps)),
@@ -174,12 +174,12 @@ def _find_steps(values: FloatArray, *, threshold: float, floor_sd: float) -> tup
         row, first, last, alarm = (None if index is None else start + index for index in indices)
         if row is None or first is None or last is None or alarm is None:
             return steps, evidence
-        newest = _last_known(found.evidence) or 0.0
-        steps.append(Step(row=row, first_row=first, last_row=last, alarm_row=alarm, evidence=newest))
+        at_alarm = float(evidence[alarm])
+        steps.append(Step(row=row, first_row=first, last_row=last, alarm_row=alarm, evidence=at_alarm))
         start = row
 
 
-def _bounded(level: LevelChange) -> LevelChange:
+def bounded(level: LevelChange) -> LevelChange:
     """The change of level, without bounds where they are wider than the whole scale: those say nothing."""
     if level.low is not None and level.high is not None and level.high - level.low > WIDTH_OF_THE_SCALE:
         return replace(level, low=None, high=None)

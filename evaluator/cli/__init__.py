@@ -29,12 +29,16 @@ _SECTIONS = {
         "history": Entry(module="evaluator.cli.history", help="Show the scores day by day."),
         "segments": Entry(module="evaluator.cli.segments", help="Show the scores by segment."),
         "items": Entry(module="evaluator.cli.items", help="List answers, or show one with every verdict."),
+        "alerts": Entry(module="evaluator.cli.alerts", help="Show what would have fired on this history."),
         "export": Entry(module="evaluator.cli.export", help="Write verdicts, answers or days to a file."),
     },
     "Admin": {
         "local": Entry(module="evaluator.cli.local", help="Fetch a small model to judge with on this machine."),
         "anchors": Entry(module="evaluator.cli.anchors", help="Show the fixed answers that watch the judge."),
         "rubric": Entry(module="evaluator.cli.rubric", help="Show what a score means."),
+        "baseline": Entry(
+            module="evaluator.cli.baseline", help="Show or accept what is the judge's normal; take it back."
+        ),
         "event": Entry(module="evaluator.cli.event", help="Log deploys and notes that may explain a change."),
         "db": Entry(module="evaluator.cli.db", help="Look after the database."),
     },

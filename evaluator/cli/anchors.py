@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evaluator.cli.anchors_health import health
 from evaluator.cli.anchors_pick import freeze, pick
+from evaluator.cli.anchors_power import power
 from evaluator.cli.output import counted, number, one_line, put, put_json, put_table
 from evaluator.cli.target import Target, json_option, target_options
 
@@ -22,7 +24,7 @@ def command() -> None:
     """Show the fixed answers that watch the judge, or pick your own."""
 
 
-for _each in (pick, freeze):
+for _each in (pick, freeze, health, power):
     command.add_command(_each)
 
 

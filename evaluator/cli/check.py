@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from evaluator.cli.check_runs import compare
+from evaluator.cli.check_self_test import run_self_test
 from evaluator.cli.current import Current, next_step, read_current, setup_option
+from evaluator.cli.imported_history import history_sentences, imported_history
 from evaluator.cli.output import bounds, counted, number, one_line, put, put_json, put_table, signed
 from evaluator.cli.target import Target, json_option, target_options
+from evaluator.errors import UsageError
 from evaluator.store import read
 
 if TYPE_CHECKING:
@@ -45,26 +50,74 @@ class _FailOn(click.ParamType[frozenset[str]]):
     help="Exit with 2 for judge drift (judge), 3 for a change of quality (quality), 4 while nothing can be told"
     " (undecided); separated by commas, the lowest code wins.",
 )
+@click.option(
+    "--baseline",
+    metavar="RUN",
+    help="Compare two runs only: a run's id, its day, first or latest; or a file of scores. With --current.",
+)
+@click.option("--current", "current_run", metavar="RUN", help="The run, or the file, that --baseline is compared with.")
+@click.option("--self-test", "is_self_test", is_flag=True, help="Try the alarm on this judge's own quiet runs.")
 @setup_option
 @target_options
 @json_option
 @click.pass_context
-def command(ctx: click.Context, *, target: Target, setup: int | None, fail_on: frozenset[str], as_json: bool) -> None:
+def command(
+    ctx: click.Context,
+    *,
+    target: Target,
+    setup: int | None,
+    fail_on: frozenset[str],
+    baseline: str | None,
+    current_run: str | None,
+    is_self_test: bool,
+    as_json: bool,
+) -> None:
     """Say who moved, the judge or the assistant, with numbers, intervals and dates."""
+    if baseline is not None or current_run is not None:
+        ctx.exit(_compare_two(target, baseline, current_run, setup, fail_on, as_json=as_json))
     with target.reading() as store:
         current = read_current(target, store, setup=setup)
-        findings = current.findings
-        if findings is None:
-            step = next_step(store, current.app)
-            if as_json:
-                put_json({"app": current.app, "judge": None, "assistant": None, "headline": step})
-            else:
-                put(step)
-        elif as_json:
-            put_json({**findings, "recheck": _newest_recheck(store, current.app)})
-        else:
-            _put_findings(findings, current, _newest_recheck(store, current.app))
-    ctx.exit(exit_code(findings, fail_on))
+        if is_self_test:
+            kept = run_self_test(target, store, current, as_json=as_json)
+            ctx.exit(EXIT_UNDECIDED if kept is not True and "undecided" in fail_on else 0)
+        _tell(store, current, as_json=as_json)
+    ctx.exit(exit_code(current.findings, fail_on))
+
+
+def _tell(store: Store, current: Current, *, as_json: bool) -> None:
+    findings = current.findings
+    history = imported_history(store, current.app, findings)
+    if findings is None:
+        step = next_step(store, current.app)
+        if as_json:
+            nothing = {"app": current.app, "judge": None, "assistant": None, "headline": step}
+            put_json({**nothing, "imported_history": history})
+            return
+        for sentence in (step, *history_sentences(history)):
+            put(sentence)
+        return
+    recheck = _newest_recheck(store, current.app)
+    if as_json:
+        put_json({**findings, "recheck": recheck, "imported_history": history})
+    else:
+        _put_findings(findings, current, recheck, history_sentences(history))
+
+
+def _compare_two(
+    target: Target,
+    baseline: str | None,
+    current_run: str | None,
+    setup: int | None,
+    fail_on: frozenset[str],
+    *,
+    as_json: bool,
+) -> int:
+    if baseline is None or current_run is None:
+        raise UsageError("two runs are compared with --baseline RUN and --current RUN together")
+    changed = compare(target, baseline=baseline, current=current_run, setup=setup, as_json=as_json)
+    if changed and "judge" in fail_on:
+        return EXIT_JUDGE
+    return EXIT_UNDECIDED if changed is None and "undecided" in fail_on else 0
 
 
 def exit_code(findings: Findings | None, fail_on: frozenset[str]) -> int:
@@ -110,10 +163,10 @@ def _newest_recheck(store: Store, app: str) -> dict[str, Any] | None:
 # ---------------------------------------------------------------- for people
 
 
-def _put_findings(findings: Findings, current: Current, recheck: dict[str, Any] | None) -> None:
+def _put_findings(findings: Findings, current: Current, recheck: dict[str, Any] | None, history: Sequence[str]) -> None:
     put(findings["headline"])
     put()
-    for sentence in findings["sentences"]:
+    for sentence in (*findings["sentences"], *history):
         put(f"  {sentence}")
     if recheck is not None:
         put()

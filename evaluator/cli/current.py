@@ -83,7 +83,7 @@ def _analyse(target: Target, store: Store, app: str, ruler_id: str, last: dict[s
     from evaluator.analysis import analyse, analyse_and_store
     from evaluator.clock import SystemClock
 
-    settings = _settings(target, last)
+    settings = settings_of(target, None if last is None else last["payload"])
     try:
         return analyse_and_store(target.db, app=app, ruler_id=ruler_id, settings=settings, now=SystemClock().now())
     except StoreError as error:  # a database that may only be read can be analysed all the same
@@ -91,9 +91,19 @@ def _analyse(target: Target, store: Store, app: str, ruler_id: str, last: dict[s
         return analyse(store, app=app, ruler_id=ruler_id, settings=settings)
 
 
-def _settings(target: Target, last: dict[str, Any] | None) -> AnalysisSettings:
+def analyse_again(target: Target, store: Store, app: str, ruler: dict[str, Any]) -> Findings:
+    """Make the analysis of a judge setup anew, after something other than a run changed what it says.
+
+    Works also on a setup that has graded nothing yet; then it says so.
+    """
+    row, _ = newest_analysis(store, app=app, ruler_id=ruler["ruler_id"], criterion=ruler["criterion"])
+    return _analyse(target, store, app, ruler["ruler_id"], row)
+
+
+def settings_of(target: Target, last: Findings | None) -> AnalysisSettings:
     """The configured settings, else those of the last analysis, else the defaults."""
     from evaluator.analysis import AnalysisSettings
+    from evaluator.analysis.settings import settings_from
 
     if target.config is not None:
         from evaluator.clock import SystemClock
@@ -102,8 +112,7 @@ def _settings(target: Target, last: dict[str, Any] | None) -> AnalysisSettings:
         return analysis_settings(target.config, SystemClock().now())
     if last is None:
         return AnalysisSettings()
-    names = ("false_alarms_per_year", "smallest_change", "runs_per_year")
-    return AnalysisSettings(**{name: last["payload"]["settings"][name] for name in names})
+    return settings_from(last["settings"])
 
 
 def next_step(store: Store, app: str) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from evaluator.cli.import_texts import payload_of
 from evaluator.cli.output import bounds, counted, number, one_line, put, put_json, put_table, say
 from evaluator.cli.target import Target
 from evaluator.errors import UsageError
@@ -75,7 +76,8 @@ def score_options(command: Callable[..., None]) -> Callable[..., None]:
         nargs=2,
         type=float,
         metavar="MIN MAX",
-        help="With --verdicts: worst and best score (default: as the numbers say).",
+        help="With --verdicts: worst and best score (default: the configured judge's where the scores lie within"
+        " it, else as the numbers say).",
     )
     @click.option(
         "--same-judge",
@@ -138,7 +140,7 @@ def import_scores(
         dry_run=shared.dry_run,
     )
     if as_json:
-        put_json(_payload(report, rejects, dry_run=shared.dry_run))
+        put_json(payload_of(report, rejects, dry_run=shared.dry_run))
     elif report.n_scored or report.judges:
         _tell(report, target.db, dry_run=shared.dry_run)
     return bool(report.n_scored) and (not report.n_rejected or shared.skip_bad)
@@ -173,9 +175,20 @@ def _reading(target: Target, scores: ScoreOptions, shared: ImportOptions) -> Ver
         graded_at=scores.graded_at,
         only=scores.only,
         scale=scores.scale,
+        judge_scale=_judge_scale(target),
         redactor=None if traffic is None else open_redactor(traffic),
         keep_reasons=traffic is None or traffic.store_reasons,
     )
+
+
+def _judge_scale(target: Target) -> tuple[float, float] | None:
+    """Lowest and highest score of the configured judge; None without a configuration."""
+    if target.config is None:
+        return None
+    from evaluator.scoring.setup import configured_rubric
+
+    rubric = configured_rubric(target.config)
+    return rubric.scale_min, rubric.scale_max
 
 
 def _settings(target: Target) -> AnalysisSettings:
@@ -202,16 +215,6 @@ def _configured_ruler(target: Target) -> Ruler:
 
 
 # ---------------------------------------------------------------- what is told
-
-
-def _payload(report: VerdictReport, rejects: RejectLog, *, dry_run: bool) -> dict[str, Any]:
-    return {
-        **asdict(report),
-        "n_rows": report.n_rows,
-        "n_rejected": report.n_rejected,
-        "dry_run": dry_run,
-        "rejects": list(rejects.rows()),
-    }
 
 
 def _tell(report: VerdictReport, db: Path, *, dry_run: bool) -> None:

@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from evaluator.cli.fields import field_option, fields_of_files
+from evaluator.cli.import_texts import payload_of, tell_rejects
 from evaluator.cli.import_verdicts import FORMATS, ImportOptions, ScoreOptions, import_scores, score_options, tell_end
 from evaluator.cli.output import counted, put, put_json, say
 from evaluator.cli.target import DEFAULT_APP, Target, json_option, target_options
 
 if TYPE_CHECKING:
-    from evaluator.importing import ImportReport, RejectLog
+    from evaluator.importing import ImportReport
 
-REJECTS_SHOWN = 20
-LINES_NAMED = 20
 _TAGS_SHOWN = 12
-
-
-class _FieldParam(click.ParamType[tuple[str, str]]):
-    """``FIELD=COLUMN``; an empty column says that the file has none."""
-
-    name = "field=column"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        if isinstance(value, tuple):
-            return value
-        field, sign, column = str(value).partition("=")
-        if not sign or not field.strip():
-            self.fail(f"{value!r}: write it as FIELD=COLUMN, like output=reply", param, ctx)
-        return field.strip(), column
 
 
 @click.command("import")
@@ -42,13 +27,7 @@ class _FieldParam(click.ParamType[tuple[str, str]]):
     type=click.Choice(["jsonl", "csv", "json", "otel", *FORMATS]),
     help="Format, if not as named.",
 )
-@click.option(
-    "--field",
-    "fields",
-    multiple=True,
-    type=_FieldParam(),
-    help="Column or path of a field: output=reply, input=request.prompt.",
-)
+@field_option
 @click.option("--encoding", default="utf-8", show_default=True, help="How text is written, like cp1252.")
 @click.option("--time-format", help="How times are written, like '%d/%m/%Y %H:%M'.")
 @click.option("--zone", "naive_zone", help="Zone of times that name none (default: traffic.naive_zone, else UTC).")
@@ -89,12 +68,21 @@ def command(
     With --verdicts the files hold scores that your own pipeline has stored (also Ragas tables, promptfoo and DeepEval
     results). They are taken as they are, one judge setup for each judge and criterion, and shown at once.
     """
+    config = target.config
+    named = fields_of_files(
+        files,
+        given=fields,
+        configured={} if config is None else config.traffic.fields,
+        file_format=file_format,
+        encoding=encoding,
+        with_scores=scores.verdicts,
+    )
     if scores.verdicts:
         shared = ImportOptions(
             files=files,
             app=_app(target),
             file_format=file_format,
-            fields=dict(fields),
+            fields=named,
             encoding=encoding,
             time_format=time_format,
             naive_zone=naive_zone or (target.config.traffic.naive_zone if target.config is not None else "UTC"),
@@ -112,14 +100,13 @@ def command(
 
     reading = Reading(
         format=file_format,
-        field_map=dict(fields),
+        field_map=named,
         naive_zone=naive_zone or (target.config.traffic.naive_zone if target.config is not None else "UTC"),
         time_format=time_format,
         default_answered_utc=answered_at,
         encoding=encoding,
         redactor=None if target.config is None else open_redactor(target.config.traffic),
     )
-    config = target.config
     with RejectLog() as rejects:
         report = import_files(
             target.use_db(),
@@ -138,11 +125,11 @@ def command(
         if rejects_path is not None and rejects.n:
             rejects.write_to(rejects_path)
         if as_json:
-            put_json(_payload(report, rejects, dry_run=dry_run))
+            put_json(payload_of(report, rejects, dry_run=dry_run))
         elif report.n_answers or rejects.n:
             _tell(report, target.db, dry_run=dry_run, with_config=config is not None)
         if rejects.n:
-            _tell_rejects(rejects, rejects_path, listed=not as_json)
+            tell_rejects(rejects, rejects_path, listed=not as_json)
         _tell_end(report, skip_bad=skip_bad, dry_run=dry_run)
     if not report.n_answers or (report.n_rejected and not skip_bad):
         ctx.exit(1)
@@ -158,7 +145,7 @@ def _import_scores(
         if rejects_path is not None and rejects.n:
             rejects.write_to(rejects_path)
         if rejects.n:
-            _tell_rejects(rejects, rejects_path, listed=not as_json)
+            tell_rejects(rejects, rejects_path, listed=not as_json)
         tell_end(is_good, rejects, skip_bad=shared.skip_bad, dry_run=shared.dry_run)
     return is_good
 
@@ -173,16 +160,6 @@ def _app(target: Target) -> str:
         return DEFAULT_APP
     with target.reading() as store:
         return target.app_in(store)
-
-
-def _payload(report: ImportReport, rejects: RejectLog, *, dry_run: bool) -> dict[str, Any]:
-    return {
-        **asdict(report),
-        "n_rows": report.n_rows,
-        "n_rejected": report.n_rejected,
-        "dry_run": dry_run,
-        "rejects": list(rejects.rows()),
-    }
 
 
 def _tell(report: ImportReport, db: Path, *, dry_run: bool, with_config: bool) -> None:
@@ -210,6 +187,8 @@ def _tell_counts(report: ImportReport, db: Path, *, dry_run: bool) -> None:
     if report.n_completed:
         verb = "would be completed" if dry_run else f"{'was' if report.n_completed == 1 else 'were'} completed"
         put(f"{counted(report.n_completed, 'answer')} that came with scores {verb}: texts, time, names and tags")
+    for theirs, ours in report.same_tags.items():
+        put(f"{theirs} says the same as {ours}: kept once")
     if report.n_versions:
         listed = ", ".join(report.version_ids) + (", ..." if report.n_versions > len(report.version_ids) else "")
         put(f"{counted(report.n_versions, 'answer')} came with another text under a known id, kept beside it: {listed}")
@@ -239,18 +218,6 @@ def _tell_counts(report: ImportReport, db: Path, *, dry_run: bool) -> None:
         put(f"tags, with their number of values: {', '.join(shown)}{more}")
 
 
-def _tell_rejects(rejects: RejectLog, path: Path | None, *, listed: bool) -> None:
-    if listed:
-        n_told = 0
-        for (file, reason), group in _grouped(rejects).items():
-            n_told += group.n
-            say(f"{file}, {group.where}: {reason}: {group.text_start}".rstrip(": "))
-        if rejects.n > n_told:
-            say(f"... and {rejects.n - n_told:,} more" + ("" if path else "; --rejects FILE writes them all"))
-    if path is not None:
-        say(f"all rejected rows are in {path}")
-
-
 def _tell_end(report: ImportReport, *, skip_bad: bool, dry_run: bool) -> None:
     """Say what the rejects, or a lack of answers, meant for the import."""
     if report.stored and report.n_rejected:
@@ -264,33 +231,3 @@ def _tell_end(report: ImportReport, *, skip_bad: bool, dry_run: bool) -> None:
             f"error: {counted(report.n_rejected, 'row')} cannot be used, so nothing was imported; correct"
             f" {'it' if report.n_rejected == 1 else 'them'}, or import the rest with --skip-bad"
         )
-
-
-@dataclass(kw_only=True)
-class _Group:
-    """Rejects of one file with one reason: the first lines, how many in all, how the first one starts."""
-
-    lines: list[int]
-    n: int
-    text_start: str
-
-    @property
-    def where(self) -> str:
-        """Their lines in words."""
-        more = f" and {self.n - len(self.lines):,} more" if self.n > len(self.lines) else ""
-        return f"line{'' if self.n == 1 else 's'} {', '.join(map(str, self.lines))}{more}"
-
-
-def _grouped(rejects: RejectLog) -> dict[tuple[str, str], _Group]:
-    """The first groups of rejects, in the order of the files."""
-    groups: dict[tuple[str, str], _Group] = {}
-    for row in rejects.rows():
-        key = row["file"], row["reason"]
-        if key in groups:
-            group = groups[key]
-            group.n += 1
-            if len(group.lines) < LINES_NAMED:
-                group.lines.append(row["line"])
-        elif len(groups) < REJECTS_SHOWN:
-            groups[key] = _Group(lines=[row["line"]], n=1, text_start=row["text_start"])
-    return groups

@@ -113,6 +113,29 @@ async def stoppable(work: Callable[[asyncio.Event], Awaitable[_T]]) -> _T:
         _restore(loop)
 
 
+@contextlib.contextmanager
+def interrupted_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM end work that is not stoppable as Ctrl-C does, so that what it started is ended with it.
+
+    Raises:
+        KeyboardInterrupt: the signal came.
+    """
+
+    def interrupt(number: int, frame: object) -> None:
+        del number, frame
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # another thread than the main one cannot take signals
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _restore(loop: Any) -> None:
     with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
         for number in _SIGNALS:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evaluator.cli.days import parse_day
+from evaluator.cli.fields import field_option, fields_of_files
 from evaluator.cli.output import counted, put, put_json, put_table, say
 from evaluator.cli.progress import shown, stoppable
 from evaluator.cli.recheck_texts import SHORT_ID, preview_lines, put_preview, put_report, put_result
@@ -20,20 +21,6 @@ from evaluator.errors import UsageError
 if TYPE_CHECKING:
     from evaluator.config import Config
     from evaluator.recheck import Question, RecheckPreview, RecheckReport
-
-
-class _FieldParam(click.ParamType[tuple[str, str]]):
-    """``FIELD=COLUMN``; an empty column says that the file has none."""
-
-    name = "field=column"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        if isinstance(value, tuple):
-            return value
-        field, sign, column = str(value).partition("=")
-        if not sign or not field.strip():
-            self.fail(f"{value!r}: write it as FIELD=COLUMN, like output=reply", param, ctx)
-        return field.strip(), column
 
 
 @click.command("recheck")
@@ -46,7 +33,7 @@ class _FieldParam(click.ParamType[tuple[str, str]]):
     "--scale", nargs=2, type=float, metavar="MIN MAX", help="Scale of the file; mapped on the judge's if it is another."
 )
 @click.option("--format", "file_format", help="Format of the file, if not as named.")
-@click.option("--field", "fields", multiple=True, type=_FieldParam(), help="Column of a field, like score=grade.")
+@field_option
 @click.option("--encoding", default="utf-8", show_default=True, help="How text is written, like cp1252.")
 @click.option("--time-format", help="How times are written, like '%d/%m/%Y %H:%M'.")
 @click.option("--zone", "naive_zone", help="Zone of times that name none (default: traffic.naive_zone).")
@@ -94,7 +81,7 @@ def command(
     from evaluator.recheck import Question, Reading, preview_recheck
 
     config = target.needed_config()
-    # without stored scores among the sources these settings speak of files of answers, which are written otherwise
+    # without stored scores among the sources this speaks of files of answers, which are written otherwise
     reads_as_configured = bool(config.traffic.verdicts)
     question = Question(
         path=file,
@@ -102,7 +89,14 @@ def command(
         split=parse_day("--split", split),
         reading=Reading(
             format=file_format,
-            field_map=(dict(config.traffic.fields) if reads_as_configured else {}) | dict(fields),
+            field_map=fields_of_files(
+                [file],
+                given=fields,
+                configured=config.traffic.fields,
+                file_format=file_format,
+                encoding=encoding,
+                with_scores=True,
+            ),
             naive_zone=naive_zone or config.traffic.naive_zone,
             time_format=time_format or (config.traffic.time_format if reads_as_configured else None),
             encoding=encoding,

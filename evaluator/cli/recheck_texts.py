@@ -52,6 +52,7 @@ def preview_lines(preview: RecheckPreview) -> list[str]:
 def _notes(facts: Mapping[str, Any]) -> list[str]:
     """What the reader should know of the choice before it is paid for."""
     from evaluator.recheck import FEW
+    from evaluator.stats.recheck_limits import FEWEST
 
     notes = []
     if facts["unusable"]:
@@ -62,7 +63,12 @@ def _notes(facts: Mapping[str, Any]) -> list[str]:
         notes.append("note: all scores are of one day, so only parity can be told: whether this judge reproduces them")
     elif n_taken < facts["n_asked"] // 2 * 2:
         notes.append(f"note: {facts['n_asked']:,} were asked for and {n_taken:,} are there in the two parts")
-    if n_taken < FEW:
+    if facts["n_old_asked"] and min(facts["n_recent_asked"], facts["n_old_asked"]) < FEWEST:
+        notes.append(
+            f"note: {counted(n_taken, 'answer')} cannot tell whether the judge moved: {FEWEST} of each part are needed,"
+            f" and {FEW} in all say something"
+        )
+    elif n_taken < FEW:
         notes.append(f"note: {counted(n_taken, 'answer')} can show only a large change; {FEW} or more say something")
     if facts["stored_scale"] is not None and list(facts["stored_scale"]) != list(facts["scale"]):
         notes.append("note: stored scores {:g} to {:g} are mapped on {:g} to {:g}".format(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("segment", "n", "unscored", "mean", "interval", "corrected", "change", "its interval", "finding")
 _NUMBERS = ("n", "unscored", "mean", "corrected", "change")
+_NAMED = 3  # segments that stand out and are named
+_SMALLEST_P = 0.001
+
+PKey = Literal["against_rest_p_adjusted", "recent_change_p_adjusted"]
 
 
 @click.command("segments")
@@ -46,7 +50,8 @@ def command(*, target: Target, setup: int | None, key: str | None, as_json: bool
             f' segments = ["{key}"]'
         )
     if as_json:
-        put_json({"app": current.app, "last_days": findings["last_days"], "segments": rows})
+        looks = findings.get("segment_looks")
+        put_json({"app": current.app, "last_days": findings["last_days"], "segments": rows, "segment_looks": looks})
     elif rows:
         _put(rows, findings)
     else:
@@ -56,12 +61,74 @@ def command(*, target: Target, setup: int | None, key: str | None, as_json: bool
 def _put(rows: Sequence[SegmentFinding], findings: Findings) -> None:
     put_table(_COLUMNS, [_cells(row) for row in rows], numbers=_NUMBERS, long=("segment", "finding"), fold=True)
     put()
+    for line in _looks(findings):
+        put(line)
     below = sum(row["stands_out"] for row in rows)
     put(
         f"{counted(len(rows), 'segment')}, {below} below the rest after correcting for so many looks; means of the last"
         f" {findings['last_days']} days, changes with the judge taken out, {findings['settings']['level']:.0%}"
         " intervals"
     )
+
+
+def _looks(findings: Findings) -> list[str]:
+    """The lowest and the most moved of all segments, and how much stands out after correcting for so many looks."""
+    looks = findings.get("segment_looks")
+    if looks is None:
+        return []
+    rows = {row["segment_id"]: row for row in findings["segments"]}
+    last = _days(looks["last_days_first_day"], looks["last_days_last_day"])
+    first = _days(looks["first_days_first_day"], looks["first_days_last_day"])
+    lines = []
+    lowest, moved = (rows.get(looks[name] or 0) for name in ("lowest", "most_moved"))
+    if lowest is not None:
+        size = _between(number(lowest["mean"]), bounds(lowest["mean_low"], lowest["mean_high"]))
+        lines.append(f"Lowest: {segment_text(lowest)}, {size} ({last}, n {lowest['n']:,}).")
+    if moved is not None:
+        size = _between(signed(moved.get("recent_change")), _recent_bounds(moved))
+        counts = f"{first}, n {moved.get('n_first_days', 0):,}; {last}, n {moved['n']:,}"
+        lines.append(f"Moved most: {segment_text(moved)}, {size} with the judge taken out ({counts}).")
+    rest = [row for row in rows.values() if _is_sure(row.get("against_rest_p_adjusted"), looks["false_share"])]
+    lines.append(f"Against all other answers: {_stand_out(looks['n_against_rest'], rest, 'against_rest_p_adjusted')}.")
+    recent = [row for row in rows.values() if row.get("recent_change_stands_out")]
+    lines.append(f"Against the first days: {_stand_out(looks['n_recent_change'], recent, 'recent_change_p_adjusted')}.")
+    beside = [segment_text(row) for row in rows.values() if row.get("suspect")]
+    if beside:
+        lines.append(f"Worth a look beside those that changed, not sure enough for an alert: {'; '.join(beside)}.")
+    judged = [row for row in rows.values() if row.get("judge_in_segment_used")]
+    lines += [f"{segment_text(row)}: {row.get('judge_in_segment_note')}" for row in judged]
+    return lines
+
+
+def _stand_out(n_looked_at: int, found: Sequence[SegmentFinding], p_key: PKey) -> str:
+    """How many were looked at, and which of them are left: 50 segments looked at; 1 stands out after that."""
+    looked = f"{counted(n_looked_at, 'segment')} looked at"
+    if not found:
+        return f"{looked}; none stands out after that"
+    ordered = sorted(found, key=lambda row: row.get(p_key) or 0.0)
+    named = [f"{segment_text(row)}, adjusted p {_p_text(row.get(p_key) or 0.0)}" for row in ordered[:_NAMED]]
+    more = "; ..." if len(ordered) > _NAMED else ""
+    return f"{looked}; {len(found)} stand{'s' if len(found) == 1 else ''} out after that ({'; '.join(named)}{more})"
+
+
+def _days(first: str | None, last: str | None) -> str:
+    return "no days" if first is None or last is None else f"{first} to {last}"
+
+
+def _p_text(p_value: float) -> str:
+    return "under 0.001" if p_value < _SMALLEST_P else f"{p_value:.3f}"
+
+
+def _is_sure(p_adjusted: float | None, false_share: float) -> bool:
+    return p_adjusted is not None and p_adjusted <= false_share
+
+
+def _recent_bounds(row: SegmentFinding) -> str | None:
+    return bounds(row.get("recent_change_low"), row.get("recent_change_high"))
+
+
+def _between(value: str | None, interval: str | None) -> str:
+    return f"{value} {interval}" if interval else str(value)
 
 
 def _cells(row: SegmentFinding) -> list[object]:

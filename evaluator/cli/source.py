@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from evaluator.cli.output import counted, put, put_json, put_table, say
+from evaluator.cli.progress import interrupted_by_sigterm
 from evaluator.cli.source_texts import HOW_TO_CONFIGURE, put_trial
 from evaluator.cli.target import Target, json_option, target_options
 from evaluator.errors import JudgewatchError
@@ -43,7 +44,8 @@ def test(ctx: click.Context, *, target: Target, n_rows: int, as_json: bool) -> N
     check_reading(config)
     slot = last_slot(config.schedule.cron, schedule_zone(config), SystemClock().now())
     settings = analysis_settings(config, slot) if config.traffic.verdicts else None
-    trials = try_sources(config, slot=slot, n_rows=n_rows, settings=settings)
+    with interrupted_by_sigterm():
+        trials = try_sources(config, slot=slot, n_rows=n_rows, settings=settings)
     if as_json:
         put_json({"sources": [trial.as_dict() for trial in trials], "stored": False})
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import getpass
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,14 @@ CONFIG_NAME = "judgewatch.toml"
 DEFAULT_DB = Path("data/judgewatch.db")
 DEFAULT_APP = "default"
 LONGEST_APP_NAME = 80  # as in the configuration
+
+
+def user_name() -> str:
+    """The name of the user who runs this process, for the record; some containers have none."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown"
 
 
 @dataclass(kw_only=True)

@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError, model_validator
 from evaluator.config.base import VARIABLE, Section
 from evaluator.config.faults import explain_fault
 from evaluator.config.judge import LOCAL, JudgeConfig
+from evaluator.config.limits import LimitsConfig
 from evaluator.config.sections import (
     AlarmsConfig,
     AlertsConfig,
@@ -40,6 +41,7 @@ __all__ = [
     "Config",
     "FloorConfig",
     "JudgeConfig",
+    "LimitsConfig",
     "PriceConfig",
     "ScheduleConfig",
     "StoreConfig",
@@ -64,6 +66,7 @@ class Config(Section):
     budget: BudgetConfig = BudgetConfig()
     alarms: AlarmsConfig = AlarmsConfig()
     alerts: AlertsConfig = AlertsConfig()
+    limits: LimitsConfig = LimitsConfig()
     prices: dict[str, PriceConfig] = Field(default_factory=dict)
     folder: Annotated[Path, Field(exclude=True)] = Path()
 

@@ -55,7 +55,7 @@ def _are_shipped(patient: Patient) -> bool:
 
 def _what_is_seen(patient: Patient) -> str:
     """How long a change would go unnoticed that stays: of 0.2 points of a 1-5 scale, or as much of another."""
-    from evaluator.analysis.judge import JUDGE_WEIGHT
+    from evaluator.analysis.settings import JUDGE_WEIGHT
     from evaluator.stats.detector import alarm_threshold
     from evaluator.stats.paired import units_per_point
     from evaluator.stats.planning import anchor_stream, runs_to_alarm

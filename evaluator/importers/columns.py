@@ -21,12 +21,21 @@ from evaluator.importers.text import repair_text
 __all__ = ["FIELD_NAMES", "ColumnPlanner", "Plan", "normal_name"]
 
 # the first name of a field is the one that documents use: it may stand for the field as well
-_FIELD_OF = {names[0]: field for field, names in FIELD_NAMES.items()} | {field: field for field in FIELD_NAMES}
+_FIELD_OF = {
+    **{names[0]: field for field, names in FIELD_NAMES.items()},
+    **{field: field for field in FIELD_NAMES},
+    "external_id": "id",  # as the store and the page call it
+}
 _TEXT_FIELDS = ("input", "output")
 _MAX_COLUMNS = 1000
 _KNOWN_NAMES = frozenset(name for names in FIELD_NAMES.values() for name in names)
 
 Inner = Mapping[str, tuple[str, ...]]
+
+
+def field_of(name: str) -> str | None:
+    """Return the field that a name stands for in a map of fields; None when there is no such field."""
+    return _FIELD_OF.get(name)
 
 
 class ColumnPlanner:

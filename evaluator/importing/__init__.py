@@ -8,32 +8,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, fields
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from evaluator.importing.building import open_or_build
-from evaluator.importing.files import (
-    MOST_VALUES,
-    FileReport,
-    FilesReader,
-    KeptOutError,
-    Reading,
-    RejectLog,
-    count_rejects,
-)
+from evaluator.importing.file_set import FileReport, FilesRead, KeptOutError, RejectLog
+from evaluator.importing.files import MOST_VALUES, FilesReader, Reading, count_rejects
 from evaluator.importing.preview import preview
 from evaluator.importing.redacting import redaction_text
 from evaluator.store import read, write
 from evaluator.store.db import check_zone, open_reader
+from evaluator.store.look_ahead import untouched
 
 __all__ = ["MOST_VALUES", "FileReport", "ImportReport", "Reading", "RejectLog", "import_files"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportReport:
+class ImportReport(FilesRead):
     """What came of an import.
 
     Attributes:
@@ -51,9 +45,9 @@ class ImportReport:
         n_without_time: Of the added, those that no day can count.
         first_day, last_day: Days of the answers in the files.
         tags: Number of values by tag, commonest tags first; ``MOST_VALUES`` stands for that many or more.
+        same_tags: Tags of stored scores that were taken out, each with the tag of the traffic that says the same.
     """
 
-    files: tuple[FileReport, ...]
     stored: bool
     created: bool
     zone: str
@@ -69,16 +63,7 @@ class ImportReport:
     last_day: str | None
     tags: Mapping[str, int]
     n_completed: int = 0
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of all files, rejects included."""
-        return sum(file.n_rows for file in self.files)
-
-    @property
-    def n_rejected(self) -> int:
-        """Rejects of all files."""
-        return sum(file.n_rejected for file in self.files)
+    same_tags: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def redaction(self) -> str:
@@ -128,7 +113,8 @@ def import_files(
     with RejectLog() if rejects is None else nullcontext(rejects) as log:
         reader = FilesReader(paths, app, reading, log, skip_bad=skip_bad, now=now)
         if dry_run:
-            counts, zone = preview(reader, store_path, app, zone)
+            with _to_look_at(store_path) as path:
+                counts, zone = preview(reader, path, app, zone)
             return _report(reader, counts, zone, created=False, stored=False)
         report = _store(
             reader, store_path, paths, app=app, day_zone=day_zone, now=now, reading=reading, segment_keys=segment_keys
@@ -136,6 +122,10 @@ def import_files(
     if report.n_completed:
         analyse_anew(store_path, app, now)
     return report
+
+
+def _to_look_at(store_path: Path) -> AbstractContextManager[Path]:
+    return untouched(store_path) if store_path.exists() else nullcontext(store_path)
 
 
 def _store(
@@ -159,9 +149,9 @@ def _store(
                 app=app,
                 answers=reader.answers(),
                 path=", ".join(map(str, paths)),
-                file_sha256=reader.sha256,
+                file_sha256=reader.file_set.sha256,
                 # wanted before the rows are read; only where there may be some is it worth another reading
-                n_rejected=count_rejects(paths, reading) if reader.skip_bad else 0,
+                n_rejected=count_rejects(paths, reading) if reader.file_set.skip_bad else 0,
                 now=now,
                 segment_keys=segment_keys,
             )
@@ -191,16 +181,18 @@ def _report(
         last_day=last_day,
         tags=reader.tags(),
         n_completed=counts.n_completed if counts else 0,
+        same_tags=dict(counts.same_tags) if counts else {},
     )
 
 
-def analyse_anew(store_path: Path, app: str, now: datetime) -> list[str]:
+def analyse_anew(store_path: Path, app: str, now: datetime, *, only_imported: bool = False) -> list[str]:
     """Make the stored analyses of an app again, by their own settings: facts of graded answers have changed.
 
     Args:
         store_path: The database.
         app: The app.
         now: Wall clock.
+        only_imported: Leave out what the configured judges have graded.
 
     Returns:
         The ids of the judge setups.
@@ -208,7 +200,8 @@ def analyse_anew(store_path: Path, app: str, now: datetime) -> list[str]:
     Raises:
         StoreError: the database cannot be used.
     """
-    from evaluator.analysis import AnalysisSettings, analyse_and_store
+    from evaluator.analysis import analyse_and_store
+    from evaluator.analysis.settings import settings_from
 
     with open_reader(store_path) as store:
         newest = {
@@ -217,9 +210,12 @@ def analyse_anew(store_path: Path, app: str, now: datetime) -> list[str]:
             )
             for ruler in read.rulers(store, app)
         }
-    known = {ruler_id: row["payload"]["settings"] for ruler_id, row in newest.items() if row is not None}
-    names = [field.name for field in fields(AnalysisSettings)]
+    known = {
+        ruler_id: row["payload"]["settings"]
+        for ruler_id, row in newest.items()
+        if row is not None and (row["payload"].get("imported") or not only_imported)
+    }
     for ruler_id, settings in known.items():
-        decided = AnalysisSettings(**{name: settings[name] for name in names})
+        decided = settings_from(settings)
         analyse_and_store(store_path, app=app, ruler_id=ruler_id, settings=decided, now=now)
     return list(known)

@@ -7,7 +7,8 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from evaluator.identity import versioned_item_id
-from evaluator.importing.files import Answer, FilesReader, KeptOutError
+from evaluator.importing.file_set import KeptOutError
+from evaluator.importing.files import Answer, FilesReader
 from evaluator.records import Item
 from evaluator.store import read
 from evaluator.store.db import open_reader

@@ -14,10 +14,18 @@ from evaluator.errors import DataFileError
 from evaluator.identity import EqualCounter, base_item_id
 from evaluator.importers.base import Reject
 from evaluator.importers.verdicts import StoredVerdict, VerdictStream, iter_verdicts
-from evaluator.importing.files import FileReport, KeptOutError, RejectLog, hash_file, refuse_flood
+from evaluator.importing.file_set import FileReport, FileSet, KeptOutError, RejectLog, Stop, never
 from evaluator.importing.redacting import redacted, redacted_reject, redacted_text
-from evaluator.importing.verdict_scale import UNIT_FORMATS, UNKNOWN_JUDGE, Bounds, ScaleFound, ScoreTally, find_scale
-from evaluator.records import Item, content_hash
+from evaluator.importing.verdict_scale import (
+    UNIT_FORMATS,
+    UNKNOWN_JUDGE,
+    Bounds,
+    ScaleFound,
+    ScoreTally,
+    find_scale,
+    judge_scale_of,
+)
+from evaluator.records import Item
 from evaluator.redaction import RedactionError, Redactor
 from evaluator.store.write import ImportedScore
 
@@ -34,8 +42,11 @@ class VerdictReading:
     Attributes:
         only: Criteria that are taken; all when empty.
         scale: Lowest and highest score of all of them; found from the numbers when None.
+        judge_scale: That of the configured judge, taken where the numbers lie within it and reach its upper half; None
+            without a configured judge.
         redactor: Takes personal data out before anything is written.
         keep_reasons: Whether the judge's own words are kept.
+        stop: Whether to give up; then nothing of the files is taken in.
     """
 
     format: str | None = None
@@ -48,8 +59,10 @@ class VerdictReading:
     graded_at: str | None = None
     only: tuple[str, ...] = ()
     scale: Bounds | None = None
+    judge_scale: Bounds | None = None
     redactor: Redactor | None = None
     keep_reasons: bool = True
+    stop: Stop = never
 
     def stream(self, path: Path) -> VerdictStream:
         """Return the scores of a file.
@@ -88,12 +101,9 @@ class VerdictFilesReader:
     def __init__(
         self, paths: Sequence[Path], app: str, reading: VerdictReading, rejects: RejectLog, *, skip_bad: bool
     ) -> None:
-        self._paths = paths
+        self.file_set = FileSet(paths, rejects, skip_bad=skip_bad, stop=reading.stop)
         self._app = app
         self._reading = reading
-        self._rejects = rejects
-        self.skip_bad = skip_bad
-        self._hashes = {path: hash_file(path) for path in paths}
         self.known: dict[Pair, Bounds] = {}  # scales of earlier imports, by judge and criterion
         self.files: list[FileReport] = []
         self.tallies: dict[Pair, ScoreTally] = {}
@@ -104,17 +114,6 @@ class VerdictFilesReader:
         self._n_timed = 0
         self._untimed: str | None = None
         self.found: Counter[str] = Counter()
-
-    @property
-    def sha256(self) -> str:
-        """Hash of the file, or of the hashes of several."""
-        hashes = list(self._hashes.values())
-        return hashes[0] if len(hashes) == 1 else content_hash(*hashes)
-
-    @property
-    def keeps_out(self) -> bool:
-        """Whether what was read must not be stored."""
-        return bool(self._rejects.n) and not self.skip_bad
 
     @property
     def n_scored(self) -> int:
@@ -128,29 +127,28 @@ class VerdictFilesReader:
             DataFileError: a file cannot be used, or changed since this reader was made; or no row has a time.
             KeptOutError: at the end, when a reject keeps everything out, or there is nothing to store.
         """
-        for path in self._paths:
+        for path in self.file_set.paths:
             yield from self._scores_of(path)
         if self._untimed is not None and not self._n_timed:
             raise DataFileError(
                 f"{self._untimed}: no row says when it was graded; name the column with --field graded_at=COLUMN, or"
                 " give all of them one time with --graded-at TIME"
             )
-        if self.keeps_out or not self.n_scored:
+        if self.file_set.keeps_out or not self.n_scored:
             raise KeptOutError
 
     def _scores_of(self, path: Path) -> Iterator[ImportedScore]:
         stream = self._reading.stream(path)
         n_more = 0
-        for entry in stream:
+        for entry in self.file_set.watched(path, stream):
             found = entry if isinstance(entry, Reject) else self._take(path, entry, stream.format)
             if isinstance(found, Reject):
                 n_more += not isinstance(entry, Reject)
-                self._rejects.add(str(path), redacted_reject(found, self._reading.redactor))
-                refuse_flood(path, n_bad=self._rejects.n, n_usable=self._n_timed)
-            elif found is not None and not self.keeps_out:
+                shown = redacted_reject(found, self._reading.redactor)
+                self.file_set.reject(path, shown, n_usable=self._n_timed)
+            elif found is not None and not self.file_set.keeps_out:
                 yield found
-        if hash_file(path) != self._hashes[path]:
-            raise DataFileError(f"{path} changed while it was read; nothing is stored, import it when it is complete")
+        self.file_set.check_unchanged(path)
         self.formats[stream.format] += 1
         self.files.append(
             FileReport(
@@ -243,7 +241,10 @@ class VerdictFilesReader:
         only_format = next(iter(self.formats)) if len(self.formats) == 1 else ""
         return [
             find_scale(
-                pair_name(pair), tally, hint=self._hint(pair, only_format), is_unit_format=only_format == "ragas"
+                pair_name(pair),
+                tally,
+                hint=self._hint(pair, only_format) or judge_scale_of(tally, self._reading.judge_scale),
+                is_unit_format=only_format == "ragas",
             )
             if tally.n or pair in self.known
             else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluator.importing.files import FileReport
+from evaluator.importing.file_set import FilesRead
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class JudgeReport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerdictReport:
+class VerdictReport(FilesRead):
     """What came of an import of scores.
 
     Attributes:
@@ -61,7 +61,6 @@ class VerdictReport:
         redaction: What was taken out before anything was written, in words.
     """
 
-    files: tuple[FileReport, ...]
     judges: tuple[JudgeReport, ...]
     stored: bool
     created: bool
@@ -69,16 +68,6 @@ class VerdictReport:
     n_new_answers: int
     n_bare: int
     redaction: str
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of all files."""
-        return sum(file.n_rows for file in self.files)
-
-    @property
-    def n_rejected(self) -> int:
-        """Rejects of all files."""
-        return sum(file.n_rejected for file in self.files)
 
     @property
     def n_scored(self) -> int:

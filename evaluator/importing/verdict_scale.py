@@ -90,6 +90,20 @@ class ScoreTally:
         self.n_to_100 += 10 < score <= 100
 
 
+def judge_scale_of(tally: ScoreTally, judge_scale: Bounds | None) -> tuple[Bounds, str] | None:
+    """Return the configured judge's scale, with how it was told, where the scores may be of it; None elsewhere.
+
+    All scores have to lie within it, and one at least in its upper half: scores from 0 to 1 lie within 0 to 10, too,
+    and are not of it.
+    """
+    if judge_scale is None or not tally.n or tally.n_labels:
+        return None
+    low, high = judge_scale
+    if not (low <= tally.low[0] and (low + high) / 2 < tally.high[0] <= high):
+        return None
+    return judge_scale, f"the configured judge's; scores from {tally.low[0]:g} to {tally.high[0]:g}"
+
+
 def find_scale(name: str, tally: ScoreTally, *, hint: tuple[Bounds, str] | None, is_unit_format: bool) -> ScaleFound:
     """Return the scale of the scores of one judge and criterion.
 

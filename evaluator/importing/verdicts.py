@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from evaluator.errors import UsageError
 from evaluator.importing.building import open_or_build
-from evaluator.importing.files import KeptOutError, RejectLog
+from evaluator.importing.file_set import KeptOutError, RejectLog
 from evaluator.importing.redacting import redaction_text
 from evaluator.importing.verdict_files import Pair, VerdictFilesReader, VerdictReading, pair_name
 from evaluator.importing.verdict_report import JudgeReport, VerdictReport
@@ -24,6 +24,7 @@ from evaluator.importing.verdict_scale import IMPORTED, UNKNOWN_JUDGE, ScaleFoun
 from evaluator.records import Ruler, Source
 from evaluator.store import read, write
 from evaluator.store.db import Store, check_zone
+from evaluator.store.look_ahead import untouched
 
 if TYPE_CHECKING:
     from evaluator.analysis import AnalysisSettings
@@ -82,7 +83,8 @@ def import_verdicts(
         UsageError: an unknown zone or setting, or a bridge to a judge on another scale.
     """
     taken = _Taken(zone=check_zone(day_zone or "UTC").key, created=not store_path.exists())
-    with RejectLog() if rejects is None else nullcontext(rejects) as log:
+    look_at = untouched(store_path) if dry_run and store_path.exists() else nullcontext(store_path)
+    with RejectLog() if rejects is None else nullcontext(rejects) as log, look_at as store_path:
         reader = VerdictFilesReader(paths, app, reading, log, skip_bad=skip_bad)
         with suppress(KeptOutError), open_or_build(store_path, day_zone) as store:
             taken.zone = store.zone.key
@@ -135,7 +137,7 @@ def _take(
         app=app,
         rulers=taken.rulers,
         path=", ".join(map(str, paths)),
-        file_sha256=reader.sha256,
+        file_sha256=reader.file_set.sha256,
         n_rejected=sum(file.n_rejected for file in reader.files),
         now=now,
         dry_run=dry_run,

@@ -15,10 +15,12 @@ from typing import Any
 
 from evaluator.clock import Clock, parse_utc
 from evaluator.config import Config
+from evaluator.importing import analyse_anew
 from evaluator.judges.base import Judge
 from evaluator.recheck.asking import FEW, Prepared, Question, begin, prepare
 from evaluator.recheck.result import make_result
 from evaluator.recheck.stored import Reading
+from evaluator.recheck.unread import why_unread
 from evaluator.records import Purpose, Rubric
 from evaluator.scoring.allowance import Allowance, left_today
 from evaluator.scoring.budget import Limits
@@ -135,9 +137,18 @@ def _end(config: Config, prepared: Prepared, rubric: Rubric, run: RunReport, clo
         if is_complete:
             write.finish_recheck(store, prepared.recheck_id, result, now=clock.now())
         result = _named(store, prepared.recheck_id, result)
+        unread = _why_unread(store, prepared, run, config)
+    if is_complete:  # what is said of imported scores tells what their recheck found
+        analyse_anew(config.store_path, config.app.name, clock.now(), only_imported=True)
     if run.message:
-        run = replace(run, message=explain_stop(run, config))
+        run = replace(run, message="; ".join(filter(None, (explain_stop(run, config), unread))))
     return RecheckReport(recheck_id=prepared.recheck_id, result=result, is_complete=is_complete, run=run)
+
+
+def _why_unread(store: Store, prepared: Prepared, run: RunReport, config: Config) -> str:
+    if run.status != "failed" or run.stop_reason is not None:
+        return ""
+    return why_unread(store, prepared.recheck_id, config.judge, show_reply=config.traffic.store_reasons)
 
 
 def _finished(config: Config, prepared: Prepared) -> RecheckReport:

@@ -18,7 +18,7 @@ from evaluator.clock import utc_text
 from evaluator.config import Config
 from evaluator.errors import UsageError
 from evaluator.identity import base_item_id, versioned_item_id
-from evaluator.importing.files import hash_file
+from evaluator.importing.file_set import hash_file
 from evaluator.importing.redacting import open_redactor, redacted
 from evaluator.judges.base import Judge
 from evaluator.recheck.choosing import Candidate, Choice, choose

@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 from evaluator.clock import day_of, parse_utc
 from evaluator.recheck.wording import sentences
 from evaluator.records import Rubric
+from evaluator.stats.clustered_means import Estimate
 from evaluator.stats.recheck import (
-    Estimate,
     PartShift,
     RecheckShift,
     more_answers_needed,
@@ -20,6 +20,7 @@ from evaluator.stats.recheck import (
     recheck_finding,
     recheck_shift,
 )
+from evaluator.stats.recheck_limits import told_by_enough
 
 SCHEMA_VERSION = 1
 LEVEL = 0.95
@@ -46,7 +47,7 @@ def make_result(
     """
     parts = {name: [row for row in rows if row["part"] == name] for name in ("recent", "old")}
     tolerance = smallest_change * (rubric.scale_max - rubric.scale_min) / POINTS
-    shift = _shift(parts, rubric)
+    shift = told_by_enough(_shift(parts, rubric), scale=(rubric.scale_min, rubric.scale_max))
     found: dict[str, Any] = {
         **facts,
         "schema_version": SCHEMA_VERSION,

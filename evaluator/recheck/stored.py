@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
+from evaluator.analysis.rechecked import NOT_NAMED
 from evaluator.errors import DataFileError, UsageError
 from evaluator.importers.verdicts import Reject, StoredVerdict, iter_verdicts
 from evaluator.importing.verdict_scale import ScoreTally, find_scale
@@ -16,7 +17,6 @@ from evaluator.recheck.choosing import Candidate
 from evaluator.records import Item
 from evaluator.store.write import recheck_item_id, sample_key
 
-NOT_NAMED = "(not named)"
 MOST_OUTSIDE = 0.05  # a share of scores outside the scale that is taken for marks of errors, not for another scale
 _LISTED = 12
 _MOST_LEVELS = 10.0

@@ -8,6 +8,7 @@ from typing import Any
 
 from evaluator.analysis.phrases import counted, number, signed, size_text
 from evaluator.stats.recheck import RecheckFinding
+from evaluator.stats.recheck_limits import FEWEST
 
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -87,7 +88,7 @@ def _verdict(result: Mapping[str, Any]) -> str:
             " judge reproduces them."
         )
     if finding == RecheckFinding.CANNOT_TELL or drift is None or drift["low"] is None:
-        return "Whether the judge moved cannot be told: too few answers have both scores."
+        return _cannot_tell(result["recent"]["n"], result["old"]["n"])
     size = size_text(drift["value"], drift["low"], drift["high"])
     smallest = number(result["smallest_change"])
     if finding == RecheckFinding.CHANGED:
@@ -97,6 +98,15 @@ def _verdict(result: Mapping[str, Any]) -> str:
     if finding == RecheckFinding.SAME:
         return f"Your judge did not change: {size}, all of it within ±{smallest}."
     return f"No change shown: {size}.{_more(result['more_answers'], smallest)}"
+
+
+def _cannot_tell(n_recent: int, n_old: int) -> str:
+    if min(n_recent, n_old) >= FEWEST:
+        return "Whether the judge moved cannot be told: all answers of a part are of one conversation or user."
+    return (
+        f"Whether the judge moved cannot be told with {n_recent} recent and {n_old} old answers that have both scores;"
+        f" needed are {FEWEST} of each at least."
+    )
 
 
 def _more(n: int | None, smallest: str) -> str:

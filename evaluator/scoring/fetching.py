@@ -13,6 +13,7 @@ from evaluator.config import Config
 from evaluator.errors import StoreError
 from evaluator.scoring.holder import holder_name, is_dead
 from evaluator.scoring.lease import LeaseKeeper
+from evaluator.scoring.setup import configured_rubric
 from evaluator.sources import PullOutcome, has_sources, pull_sources
 from evaluator.store import locks
 from evaluator.store.db import open_store
@@ -45,6 +46,8 @@ async def fetch_sources(
     """
     if not has_sources(config):
         return ()
+    rubric = configured_rubric(config)
+    judge_scale = (rubric.scale_min, rubric.scale_max)
     with open_store(config.store_path, zone=config.schedule.zone) as store:
         lease = locks.acquire_lease(
             store,
@@ -57,7 +60,10 @@ async def fetch_sources(
         try:
             async with LeaseKeeper(config.store_path, lease, clock):
                 return await _in_a_thread(
-                    lambda ended: pull_sources(config, slot=slot, clock=clock, settings=settings, stop=ended), stop
+                    lambda ended: pull_sources(
+                        config, slot=slot, clock=clock, settings=settings, judge_scale=judge_scale, stop=ended
+                    ),
+                    stop,
                 )
         finally:
             with contextlib.suppress(StoreError):  # what cannot be given back ends by itself

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from evaluator.analysis import AnalysisSettings, analyse_and_store
+from evaluator.analysis.settings import Limit
 from evaluator.clock import Clock, parse_utc
 from evaluator.config import Config
 from evaluator.findings import Findings
@@ -122,6 +123,7 @@ def analysis_settings(config: Config, now: datetime) -> AnalysisSettings:
         false_alarms_per_year=config.alarms.false_alarms_per_year,
         smallest_change=config.alarms.smallest_change,
         runs_per_year=runs_per_year(config.schedule.cron, schedule_zone(config), now),
+        limits=tuple(Limit(**limit) for limit in config.limits.listed()),
     )
 
 

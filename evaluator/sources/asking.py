@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
 from evaluator.clock import Clock, utc_text
 from evaluator.config import Config
+from evaluator.importing.file_set import Stop
 from evaluator.sources.base import PullOutcome, Taken, command_text, import_one, number_of
 from evaluator.sources.command import MOST_BYTES, ends_in_a_line, run_command
 from evaluator.sources.intake import notes_of
@@ -19,8 +19,6 @@ from evaluator.store.db import open_reader
 SINCE_VARIABLE = "JUDGEWATCH_SINCE"
 UNTIL_VARIABLE = "JUDGEWATCH_UNTIL"
 OUTPUT_NAME = "traffic.command.jsonl"
-
-Stop = Callable[[], bool]
 
 
 def pull_command(config: Config, slot: datetime, clock: Clock, stop: Stop) -> PullOutcome:
@@ -46,7 +44,7 @@ def pull_command(config: Config, slot: datetime, clock: Clock, stop: Stop) -> Pu
             return PullOutcome(
                 key="traffic.command", source=name, status="nothing_new", message="the command printed nothing"
             )
-        taken = import_one(config, output, name="its output", now=clock.now())
+        taken = import_one(config, output, name="its output", now=clock.now(), stop=stop)
     return _outcome_of(taken, name)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -15,6 +15,7 @@ from evaluator.errors import ConfigError, DataFileError, UsageError
 from evaluator.importers.fields import RowConverter
 from evaluator.importers.verdicts.columns import VERDICT_FIELDS
 from evaluator.importing import ImportReport, Reading, RejectLog, import_files
+from evaluator.importing.file_set import Stop, never
 from evaluator.importing.redacting import open_redactor
 from evaluator.sources.notes import Note, count_note
 from evaluator.store.write import PullKind, PullStatus
@@ -149,7 +150,7 @@ def in_words_of_config(text: str) -> str:
     return re.sub(r"--time-format ", "traffic.time_format = ", text)
 
 
-def import_one(config: Config, path: Path, *, name: str, now: datetime) -> Taken:
+def import_one(config: Config, path: Path, *, name: str, now: datetime, stop: Stop = never) -> Taken:
     """Import what can be used of one file.
 
     Args:
@@ -157,6 +158,7 @@ def import_one(config: Config, path: Path, *, name: str, now: datetime) -> Taken
         path: The file.
         name: What messages call it.
         now: Wall clock.
+        stop: Whether to give up; then nothing of the file is taken in.
 
     Raises:
         UsageError: a setting that cannot be used, whatever the file holds.
@@ -170,7 +172,7 @@ def import_one(config: Config, path: Path, *, name: str, now: datetime) -> Taken
                 app=config.app.name,
                 now=now,
                 day_zone=config.schedule.zone,
-                reading=reading_of(config),
+                reading=replace(reading_of(config), stop=stop),
                 rejects=rejects,
                 skip_bad=True,
                 segment_keys=config.traffic.segment_keys(),

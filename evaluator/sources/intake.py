@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from evaluator.clock import Clock
 from evaluator.config import Config
 from evaluator.errors import DataFileError
-from evaluator.importing.files import hash_file
+from evaluator.importing.file_set import hash_file
 from evaluator.sources.base import PullOutcome, SourceKey, Taken, number_of
 from evaluator.sources.files import FoundFile, find_files, look_at, settled
 from evaluator.sources.notes import Note, count_note, merged_notes, merged_problems

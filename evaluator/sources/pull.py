@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from evaluator.clock import Clock
 from evaluator.config import Config
+from evaluator.importing.file_set import Stop, never
 from evaluator.importing.redacting import open_redactor, redacted_text
-from evaluator.sources.asking import Stop, pull_command
+from evaluator.sources.asking import pull_command
 from evaluator.sources.base import PullOutcome, command_text, import_one
 from evaluator.sources.intake import Intake, count_unknown
 from evaluator.sources.notes import shown_notes
@@ -41,7 +42,8 @@ def pull_sources(
     slot: datetime,
     clock: Clock,
     settings: AnalysisSettings | None = None,
-    stop: Stop = lambda: False,
+    judge_scale: tuple[float, float] | None = None,
+    stop: Stop = never,
     pause: Callable[[float], None] = time.sleep,
 ) -> tuple[PullOutcome, ...]:
     """Take in what the configured sources have for a scheduled run, and keep what came of it.
@@ -52,6 +54,7 @@ def pull_sources(
         clock: Wall clock.
         settings: What the user decided about alarms, for the analysis of stored scores; without it files of scores are
             not looked for.
+        judge_scale: Lowest and highest score of the configured judge, for scores of which nothing else tells the scale.
         stop: Whether to give up; asked often.
         pause: Waits so many seconds.
 
@@ -63,7 +66,7 @@ def pull_sources(
         StoreError: the database cannot be used.
     """
     outcomes = []
-    for ask in _asked(config, slot, clock, settings, stop, pause):
+    for ask in _asked(config, slot, clock, settings, judge_scale, stop, pause):
         if stop():
             break
         started = clock.now()
@@ -76,6 +79,7 @@ def _asked(
     slot: datetime,
     clock: Clock,
     settings: AnalysisSettings | None,
+    judge_scale: tuple[float, float] | None,
     stop: Stop,
     pause: Callable[[float], None],
 ) -> list[Callable[[], PullOutcome]]:
@@ -88,7 +92,7 @@ def _asked(
             key="traffic.files",
             kind="traffic",
             patterns=traffic.files,
-            take=lambda file: import_one(config, file.path, name=str(file.path), now=clock.now()),
+            take=lambda file: import_one(config, file.path, name=str(file.path), now=clock.now(), stop=stop),
             clock=clock,
             pause=pause,
         )
@@ -101,7 +105,9 @@ def _asked(
             key="traffic.verdicts",
             kind="verdicts",
             patterns=traffic.verdicts,
-            take=lambda file: import_scores(config, file.path, settings=settings, now=clock.now()),
+            take=lambda file: import_scores(
+                config, file.path, settings=settings, now=clock.now(), judge_scale=judge_scale, stop=stop
+            ),
             clock=clock,
             pause=pause,
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evaluator.config import Config
 from evaluator.errors import DataFileError
 from evaluator.importing import RejectLog
+from evaluator.importing.file_set import Stop, never
 from evaluator.importing.redacting import open_redactor
 from evaluator.sources.base import Taken, first_reject_of, in_words_of_config
 from evaluator.sources.notes import Note, count_note
@@ -19,7 +20,14 @@ if TYPE_CHECKING:
 
 
 def import_scores(
-    config: Config, path: Path, *, settings: AnalysisSettings, now: datetime, dry_run: bool = False
+    config: Config,
+    path: Path,
+    *,
+    settings: AnalysisSettings,
+    now: datetime,
+    judge_scale: tuple[float, float] | None = None,
+    dry_run: bool = False,
+    stop: Stop = never,
 ) -> Taken:
     """Import what can be used of one file of scores; ``n_new`` and ``n_known`` count scores.
 
@@ -28,7 +36,9 @@ def import_scores(
         path: The file.
         settings: What the user decided about alarms, for the analysis.
         now: Wall clock.
+        judge_scale: Lowest and highest score of the configured judge, as in ``VerdictReading``.
         dry_run: Only look; nothing is stored.
+        stop: Whether to give up; then nothing of the file is taken in.
 
     Raises:
         UsageError: a setting that cannot be used, whatever the file holds.
@@ -43,6 +53,8 @@ def import_scores(
         time_format=traffic.time_format,
         redactor=open_redactor(traffic),
         keep_reasons=traffic.store_reasons,
+        judge_scale=judge_scale,
+        stop=stop,
     )
     with RejectLog() as rejects:
         try:

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from evaluator.analysis import ASSISTANT_WEIGHT
-from evaluator.analysis.judge import JUDGE_WEIGHT
+from evaluator.analysis.settings import JUDGE_WEIGHT
 from evaluator.config import BudgetConfig, Config, StoreConfig
 from evaluator.errors import DataFileError
 from evaluator.importers import ImportedItem, iter_items
@@ -174,7 +174,8 @@ def forecast(config: Config, *, now: datetime) -> Forecast:
 
 def _harmless(config: Config, folder: Path) -> Config:
     """The configuration for a judge that is never called: no key is needed for it, and no database is left behind."""
-    changes: dict[str, object] = {"api_key_env": "", "api_key_command": None, "headers": {}, "query": {}}
+    changes: dict[str, object] = dict.fromkeys(("api_key_command", "proxy", "ca_file"))
+    changes |= {"api_key_env": "", "headers": {}, "query": {}}
     return config.model_copy(
         update={
             "judge": config.judge.model_copy(update=changes),

@@ -10,18 +10,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from evaluator.stats.attribution import attribute
+    from evaluator.stats.corrected import corrected_mean
     from evaluator.stats.correction import correct_means, fit_judge_map
-    from evaluator.stats.detector import detect, level_since
+    from evaluator.stats.detector import change_date, detect, level_since
     from evaluator.stats.intervals import classify, mean_interval, means_from_sums
     from evaluator.stats.monitor import JudgeMonitor, MonitorState
     from evaluator.stats.paired import run_shifts
-    from evaluator.stats.segments import decompose_change, segment_table
+    from evaluator.stats.segments import segment_table
+    from evaluator.stats.shares import decompose_change
 
 __all__ = [
     "JudgeMonitor",
     "MonitorState",
+    "attribute",
+    "change_date",
     "classify",
     "correct_means",
+    "corrected_mean",
     "decompose_change",
     "detect",
     "fit_judge_map",
@@ -35,9 +41,12 @@ __all__ = [
 _MODULE_OF = {
     "JudgeMonitor": "monitor",
     "MonitorState": "monitor",
+    "attribute": "attribution",
+    "change_date": "detector",
     "classify": "intervals",
     "correct_means": "correction",
-    "decompose_change": "segments",
+    "corrected_mean": "corrected",
+    "decompose_change": "shares",
     "detect": "detector",
     "fit_judge_map": "correction",
     "level_since": "detector",

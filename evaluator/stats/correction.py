@@ -41,6 +41,7 @@ class JudgeMap:
         n_anchors: Anchors graded in the run.
         df: Degrees of freedom between anchors.
         method: "affine map ..." or "offset only: ..." with the reason.
+        centre: Mean of the anchors' baseline means: the line goes through their mean of today there.
     """
 
     intercept: float
@@ -51,6 +52,7 @@ class JudgeMap:
     n_anchors: int
     df: float
     method: str
+    centre: float = 3.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,6 +230,7 @@ def _offset(base: FloatArray, now: FloatArray, reason: str) -> JudgeMap:
         n_anchors=n,
         df=float(n - 1),
         method=OFFSET_ONLY.format(reason=reason),
+        centre=float(base.mean()),
     )
 
 
@@ -263,6 +266,7 @@ def _affine(means: FloatArray, today: FloatArray, averages: FloatArray, present:
         n_anchors=n,
         df=float(n - 2),
         method=AFFINE,
+        centre=centre,
     )
 
 

@@ -7,7 +7,7 @@ statistic is, and which streams are watched together, is decided in ``monitor``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -161,6 +161,51 @@ def detect(
     date = state.change_date(*at_alarm)
     alarm_row = int(rows[at_alarm[0] - 1])
     return _detection(evidence, outlier, rows, threshold, alarm_index=alarm_row, date=date, autocorrelation=rho)
+
+
+def change_date(
+    stream: npt.ArrayLike,
+    *,
+    floor_sd: float,
+    alarm_index: int | None = None,
+    n_reference: int = BASELINE_RUNS,
+    level: float = 0.95,
+    settings: DetectorSettings = DEFAULT_SETTINGS,
+) -> ChangeDate:
+    """Date a change that is known to have happened: the most probable first run after it, and a set around that.
+
+    Args:
+        stream: One value per run in slot order, shape (R,); nan for runs that do not count.
+        floor_sd: Least spread of the stream, > 0, in its units.
+        alarm_index: Run by which the change was noticed: only earlier runs can have begun it, later ones sharpen the
+            date. The last run by default.
+        n_reference: Counted runs that are taken for unchanged, at least 10.
+        level: Mass of the posterior set, in (0, 1).
+        settings: Constants of the method.
+
+    Returns:
+        Indices of the stream as given. Of a stream that never changed it says when it would have, not whether.
+
+    Raises:
+        ValueError: no counted run between the reference and the alarm, floor_sd or level out of range, an infinite
+            value.
+    """
+    values = as_scores(stream).ravel()
+    rows = np.flatnonzero(~np.isnan(values))
+    n_at_alarm = len(rows) if alarm_index is None else int((rows <= alarm_index).sum())
+    if n_at_alarm <= n_reference:
+        raise ValueError(
+            f"a date needs counted runs after the {n_reference} of the reference and up to the alarm, "
+            f"got {max(n_at_alarm - n_reference, 0)}"
+        )
+    state = EvidenceStream(values[rows[:n_reference]], floor_sd=floor_sd, settings=settings)
+    autocorrelation = state.autocorrelation
+    for place, row in enumerate(rows[n_reference:], start=n_reference + 1):
+        state.take_in(float(values[row]))
+        if place == n_at_alarm:
+            autocorrelation = state.autocorrelation
+    date = state.change_date(n_at_alarm, autocorrelation, level=level)
+    return replace(date, index=int(rows[date.index]), low=int(rows[date.low]), high=int(rows[date.high]))
 
 
 def level_since(

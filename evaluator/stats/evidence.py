@@ -159,13 +159,21 @@ class EvidenceStream:
         Raises:
             ValueError: a value that is not finite.
         """
+        self.take_in(value)
+        first = max(self._n_reference, self._n - self._settings.window)
+        logs = self._log_factors(self._values[: self._n], np.arange(first, self._n), self.autocorrelation)
+        return float(_log_sum(logs, axis=0))
+
+    def take_in(self, value: float) -> None:
+        """Take in a value without weighing the evidence: what a date alone needs.
+
+        Raises:
+            ValueError: a value that is not finite.
+        """
         if not math.isfinite(value):
             raise ValueError(f"stream values must be finite, got {value!r}; leave out runs that do not count")
         self._append(value - self._centre)
         self.autocorrelation = self._estimate_autocorrelation()
-        first = max(self._n_reference, self._n - self._settings.window)
-        logs = self._log_factors(self._values[: self._n], np.arange(first, self._n), self.autocorrelation)
-        return float(_log_sum(logs, axis=0))
 
     def change_date(self, n_at_alarm: int, autocorrelation: float, *, level: float = 0.95) -> ChangeDate:
         """Date the change behind an alarm, by all values up to now.

@@ -6,53 +6,20 @@ stored matrix instead, so that nothing has to be remembered between runs. Traffi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.stats.detector import LevelChange, alarm_threshold, level_floor_sd, level_since
-from evaluator.stats.evidence import (
-    DEFAULT_SETTINGS,
-    MIN_REFERENCE_RUNS,
-    ChangeDate,
-    DetectorSettings,
-    EvidenceStream,
-    from_log,
-)
+from evaluator.stats.detector import BASELINE_RUNS, LevelChange, alarm_threshold, level_since
+from evaluator.stats.evidence import DEFAULT_SETTINGS, MIN_REFERENCE_RUNS, DetectorSettings
+from evaluator.stats.judge_evidence import ANCHOR, WEIGHTS, Alarm, EvidenceChange, JudgeEvidence
+from evaluator.stats.kinds import Ends, Kind, dominant_anchor, ends_since, name_kind
 from evaluator.stats.numeric import FloatArray, as_scores, mean_of_present
 from evaluator.stats.paired import enough_anchors, normalise, run_shifts, units_per_point
+from evaluator.stats.streams import STREAMS, RunStatistics, anchor_reference, run_statistics, stream_floors
 
-
-@dataclass(frozen=True, kw_only=True)
-class StreamKind:
-    """A way in which a judge can move, and the number per run that shows it.
-
-    Attributes:
-        kind: Its name in the monitor's state.
-        weight: Its share in the combined evidence; the shares sum to 1.
-        statistic: From the differences to the baseline and the baseline means, both of shape (K,), nan where an
-            anchor is missing, to the run's value.
-        floor_sd: From the baseline means to the least spread of that value.
-    """
-
-    kind: str
-    weight: float
-    statistic: Callable[[FloatArray, FloatArray], float]
-    floor_sd: Callable[[FloatArray], float]
-
-
-def _mean_shift(differences: FloatArray, _anchor_means: FloatArray) -> float:
-    mean, _ = mean_of_present(differences, axis=0)
-    return float(mean)
-
-
-def _mean_shift_floor(anchor_means: FloatArray) -> float:
-    return level_floor_sd(int((~np.isnan(anchor_means)).sum()))
-
-
-STREAM_KINDS = (StreamKind(kind="level", weight=1.0, statistic=_mean_shift, floor_sd=_mean_shift_floor),)
+Bounds = tuple[float, float | None, float | None]  # estimate, low, high
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +36,12 @@ class MonitorState:
         threshold: Evidence at which the alarm fires.
         alarm: Whether it has fired, in this run or before.
         alarm_run: Run in which it fired; None without alarm.
-        kind: How the judge moved ("level"); None without alarm.
+        kind: How the judge moved: "level", "compression", "stretch", "low_end", "high_end", "noisier", "calmer" or
+            "single_anchor"; None without alarm.
+        anchor: Column of the anchor that broke, for a single one; None otherwise.
+        parts: Evidence of each stream (level, slope, spread, anchor), weighted: they add up to ``evidence``.
+        ends: How far the anchors of the lower and the upper third moved since the change, rubric units, as ((estimate,
+            low, high), the same for the upper); None where it cannot be told.
         estimate: Mean shift since the change, or since the baseline's end without alarm, in rubric units.
         low: Lower bound of that, valid however often one looks; None while there is none.
         high: Upper bound; None while there is none.
@@ -92,7 +64,10 @@ class MonitorState:
     threshold: float
     alarm: bool
     alarm_run: int | None
-    kind: str | None
+    kind: Kind | None
+    anchor: int | None
+    parts: dict[str, float]
+    ends: tuple[Bounds | None, Bounds | None]
     estimate: float | None
     low: float | None
     high: float | None
@@ -104,14 +79,6 @@ class MonitorState:
     today: float | None
     outlier: bool
     error_against_expected: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Alarm:
-    run: int
-    stream: int
-    n_values: int
-    autocorrelation: float
 
 
 class JudgeMonitor:
@@ -156,8 +123,8 @@ class JudgeMonitor:
         self._scale, self._level, self._settings = scale, level, settings
         self._run = -1
         self._counted_runs: list[int] = []
-        self._alarm: _Alarm | None = None
-        self._evidence = 0.0
+        self._alarm: Alarm | None = None
+        self._alarm_run: int | None = None
         self._start()
         self._state = self._describe(None, counted=False)
 
@@ -182,7 +149,7 @@ class JudgeMonitor:
         row = normalise(raw, self._scale)
         n_present = int((~np.isnan(row - self._anchor_means)).sum())
         counted = bool(enough_anchors(n_present, int((~np.isnan(self._anchor_means)).sum())))
-        if self._streams is None:
+        if self._judge is None:
             self._baseline = np.vstack([self._baseline, row])
             self._start()
         elif counted:
@@ -194,88 +161,116 @@ class JudgeMonitor:
         """Freeze the baseline and, once it is long enough, begin to watch."""
         shifts = run_shifts(self._baseline, slice(None))
         self._anchor_means = shifts.anchor_mean
-        rows = self._baseline[shifts.counted]
-        self._n_reference = len(rows)
-        self._shifts = [float(value) for value in shifts.shift[shifts.counted]]
-        self._streams: tuple[EvidenceStream, ...] | None = None
-        if len(rows) < MIN_REFERENCE_RUNS:
+        self._scores = self._baseline[shifts.counted]
+        self._n_reference = len(self._scores)
+        self._judge: JudgeEvidence | None = None
+        self._reference = anchor_reference(self._scores, self._anchor_means)
+        self._numbers = self._statistics(self._scores, in_baseline=True)
+        if self._n_reference < MIN_REFERENCE_RUNS:
             return
-        self._streams = tuple(
-            EvidenceStream(
-                [kind.statistic(row - self._anchor_means, self._anchor_means) for row in rows],
-                floor_sd=kind.floor_sd(self._anchor_means),
-                settings=self._settings,
-            )
-            for kind in STREAM_KINDS
+        self._judge = JudgeEvidence(
+            self._numbers,
+            self._scores,
+            floors=stream_floors(self._anchor_means),
+            most_learned=max(BASELINE_RUNS, self._n_reference),
+            settings=self._settings,
         )
 
+    def _statistics(self, scores: FloatArray, *, in_baseline: bool) -> RunStatistics:
+        used = np.ones(len(scores), dtype=np.bool_)
+        return run_statistics(scores, self._reference, in_baseline=used & in_baseline, counted=used)
+
     def _watch(self, row: FloatArray) -> None:
-        streams = self._streams or ()
-        differences = row - self._anchor_means
+        if self._judge is None:
+            return
+        new = self._statistics(row[None, :], in_baseline=False)
         self._counted_runs.append(self._run)
-        self._shifts.append(_mean_shift(differences, self._anchor_means))
-        shares = [
-            kind.weight * from_log(stream.update(kind.statistic(differences, self._anchor_means)))
-            for kind, stream in zip(STREAM_KINDS, streams, strict=True)
-        ]
-        self._evidence = sum(shares)
-        if self._alarm is None and self._evidence >= self._threshold:
-            leading = int(np.argmax(shares))
-            stream = streams[leading]
-            self._alarm = _Alarm(
-                run=self._run, stream=leading, n_values=stream.n, autocorrelation=stream.autocorrelation
-            )
+        self._scores = np.vstack([self._scores, row])
+        self._numbers = RunStatistics(
+            level=np.append(self._numbers.level, new.level),
+            slope=np.append(self._numbers.slope, new.slope),
+            spread=np.append(self._numbers.spread, new.spread),
+        )
+        evidence = self._judge.update({name: float(new.stream(name)[0]) for name in STREAMS}, row)
+        if self._alarm is None and evidence >= self._threshold:
+            self._alarm, self._alarm_run = self._judge.alarm(), self._run
 
-    def _date(self) -> ChangeDate | None:
-        """Date of the change in counted values, reference included."""
-        if self._alarm is None or self._streams is None:
+    def _change(self) -> EvidenceChange | None:
+        """Date of the change in counted runs, reference included."""
+        if self._alarm is None or self._judge is None:
             return None
-        stream = self._streams[self._alarm.stream]
-        return stream.change_date(self._alarm.n_values, self._alarm.autocorrelation)
+        found = self._judge.change(self._alarm)
+        if found.stream != "spread":
+            return found
+        # one anchor far from its score raises the spread sooner than its own evidence
+        column = dominant_anchor(self._scores[found.index :], self._anchor_means)
+        return found if column is None else replace(found, stream=ANCHOR, anchor=column)
 
-    def _level_change(self, date: ChangeDate | None) -> LevelChange:
-        start = self._n_reference if date is None else date.index
-        floor_sd = _mean_shift_floor(self._anchor_means)
-        return level_since(self._shifts, start, floor_sd=floor_sd, level=self._level, settings=self._settings)
+    def _since(self, name: str, split: int) -> LevelChange:
+        floor = stream_floors(self._anchor_means)[name]
+        return level_since(
+            self._numbers.stream(name), split, floor_sd=floor, level=self._level, settings=self._settings
+        )  # fmt: skip
 
     def _as_run(self, index: int) -> int:
         return self._counted_runs[index - self._n_reference]
 
     def _describe(self, raw: FloatArray | None, *, counted: bool) -> MonitorState:
-        date = self._date()
-        change = self._level_change(date)
+        found = self._change()
+        split = self._n_reference if found is None else found.index
+        level = self._since("level", split)
+        kind, ends = self._named(found, split)
         unit = units_per_point(self._scale)
         differences = np.full(1, np.nan) if raw is None else normalise(raw, self._scale) - self._anchor_means
         n_anchors = int((~np.isnan(differences)).sum())
+        today, _ = mean_of_present(differences, axis=0)
+        judge = self._judge
         return MonitorState(
             run=self._run,
             counted=counted,
             n_anchors=n_anchors,
-            learning=self._streams is None,
+            learning=judge is None,
             n_reference=self._n_reference,
-            evidence=self._evidence,
+            evidence=0.0 if judge is None else judge.value,
             threshold=self._threshold,
             alarm=self._alarm is not None,
-            alarm_run=None if self._alarm is None else self._alarm.run,
-            kind=None if self._alarm is None else STREAM_KINDS[self._alarm.stream].kind,
-            estimate=_scaled(change.estimate, unit),
-            low=_scaled(change.low, unit),
-            high=_scaled(change.high, unit),
-            level=change.level,
-            method=change.method,
-            change_run=None if date is None else self._as_run(date.index),
-            change_low=None if date is None else self._as_run(date.low),
-            change_high=None if date is None else self._as_run(date.high),
-            today=_scaled(_mean_shift(differences, self._anchor_means), unit) if n_anchors else None,
-            outlier=counted and any(stream.last_was_clipped for stream in self._streams or ()),
+            alarm_run=self._alarm_run,
+            kind=kind,
+            anchor=None if found is None else found.anchor,
+            parts=dict.fromkeys(WEIGHTS, 0.0) if judge is None else dict(judge.parts),
+            ends=(_bounds(ends.low, unit), _bounds(ends.high, unit)) if ends is not None else (None, None),
+            estimate=_scaled(level.estimate, unit),
+            low=_scaled(level.low, unit),
+            high=_scaled(level.high, unit),
+            level=level.level,
+            method=level.method,
+            change_run=None if found is None else self._as_run(found.index),
+            change_low=None if found is None else self._as_run(found.low),
+            change_high=None if found is None else self._as_run(found.high),
+            today=_scaled(float(today), unit) if n_anchors else None,
+            outlier=counted and judge is not None and judge.n > self._n_reference and judge.last_was_clipped,
             error_against_expected=self._error(raw),
         )
+
+    def _named(self, found: EvidenceChange | None, split: int) -> tuple[Kind | None, Ends | None]:
+        """What the change is called, and how far both ends of the scale moved since."""
+        if found is None:
+            return None, None
+        used = np.ones(len(self._scores), dtype=np.bool_)
+        ends = ends_since(self._scores, self._anchor_means, used, split, level=self._level)
+        return name_kind(found.stream, ends, self._since("slope", split), self._since("spread", split)), ends
 
     def _error(self, raw: FloatArray | None) -> float | None:
         if raw is None or self._expected is None:
             return None
         mean, n = mean_of_present(raw - self._expected, axis=0)
         return float(mean) if int(n) else None
+
+
+def _bounds(change: LevelChange | None, unit: float) -> Bounds | None:
+    if change is None or change.estimate is None:
+        return None
+    return change.estimate * unit, _scaled(change.low, unit), _scaled(change.high, unit)
 
 
 def _scaled(value: float | None, unit: float) -> float | None:

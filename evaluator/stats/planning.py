@@ -10,6 +10,7 @@ Units are points of a 1..5 scale; on another scale multiply by ``paired.units_pe
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,7 @@ RUN_SHOCK_SD = 0.026  # common to all scores of a run
 ANSWER_SD = 1.0  # of the scores of different answers of a day
 MOST_RUNS = 365
 MOST_ANCHORS = 5_000
+MOST_ANSWERS = 100_000
 LARGEST_CHANGE = 4.0  # from one end of the scale to the other
 _STEPS = 40  # halvings: far below any digit that is shown
 
@@ -209,7 +211,41 @@ def anchors_needed(
         )
         return runs is not None
 
-    low, high = MIN_ANCHORS - 1, MOST_ANCHORS
+    return _fewest(is_enough, MIN_ANCHORS, MOST_ANCHORS)
+
+
+def answers_needed(
+    change: float,
+    n_days: int,
+    *,
+    threshold: float,
+    n_reference: int = BASELINE_RUNS,
+    answer_sd: float = ANSWER_SD,
+    run_shock_sd: float = RUN_SHOCK_SD,
+    settings: DetectorSettings = DEFAULT_SETTINGS,
+) -> int | None:
+    """The fewest answers a day with which a change is seen within ``n_days`` days, in half of all histories.
+
+    Returns:
+        At least 1; None when no number of answers is enough, because whole days differ by too much.
+
+    Raises:
+        ValueError: as ``answer_stream`` and ``runs_to_alarm``.
+    """
+
+    def is_enough(answers_per_day: int) -> bool:
+        stream = answer_stream(answers_per_day, answer_sd=answer_sd, run_shock_sd=run_shock_sd)
+        days = runs_to_alarm(
+            change, stream, threshold=threshold, n_reference=n_reference, most=n_days, settings=settings
+        )
+        return days is not None
+
+    return _fewest(is_enough, 1, MOST_ANSWERS)
+
+
+def _fewest(is_enough: Callable[[int], bool], least: int, most: int) -> int | None:
+    """The smallest number that is enough, when every larger one is too; None when not even the largest is."""
+    low, high = least - 1, most
     if not is_enough(high):
         return None
     while high - low > 1:

@@ -16,15 +16,22 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from evaluator.stats.clustered_means import (
+    ROUNDING,
+    RULE_OF_THREE,
+    ClusterSums,
+    Estimate,
+    change_floor,
+    clustered_mean,
+    estimate_of,
+    shared_covariance,
+)
 from evaluator.stats.intervals import Finding, Interval, classify
-from evaluator.stats.numeric import FloatArray, as_scores, check_level, t_quantile
+from evaluator.stats.numeric import as_scores, check_level
 
-CLUSTERED = "Student t between clusters, small-sample corrected"
 WELCH = "Welch between two parts, clusters respected, small-sample corrected"
 WELCH_FLOOR = f"{WELCH}; at least three changed scores assumed where fewer changed"
 POWER = 0.8
-_RULE_OF_THREE = 3.0
-_SAME = 1e-12  # a share of a variance that is left by rounding only
 
 
 class RecheckFinding(StrEnum):
@@ -36,23 +43,6 @@ class RecheckFinding(StrEnum):
     NO_CHANGE_SHOWN = "no_change_shown"
     PARITY_ONLY = "parity_only"  # there are no old scores to compare with
     CANNOT_TELL = "cannot_tell"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Estimate:
-    """A mean, or a difference of two, with its interval.
-
-    Attributes:
-        value: In the units of the scores; nan without scores.
-        se: Standard error; nan where there is no interval.
-        df: Degrees of freedom; nan where there is no interval.
-        interval: None under two clusters, or without any spread.
-    """
-
-    value: float
-    se: float
-    df: float
-    interval: Interval | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,16 +82,6 @@ class RecheckShift:
     recent: PartShift
     old: PartShift | None
     drift: Estimate | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Sums:
-    """A part reduced to its clusters: sizes, sums of residuals, and what each adds to the mean's error."""
-
-    sizes: FloatArray
-    residuals: FloatArray
-    share: FloatArray
-    names: tuple[Hashable, ...]
 
 
 def recheck_shift(
@@ -234,7 +214,7 @@ def _part(
     name: str,
     level: float,
     step: float,
-) -> tuple[PartShift, _Sums]:
+) -> tuple[PartShift, ClusterSums]:
     before, after = as_scores(stored), as_scores(now)
     if before.ndim != 1 or before.shape != after.shape:
         raise ValueError(f"{name}: stored and new scores must be of one length, got {before.shape} and {after.shape}")
@@ -244,9 +224,9 @@ def _part(
     usable = ~(np.isnan(before) | np.isnan(after))
     names = [label for label, keep in zip(labels, usable, strict=True) if keep]
     difference = (after - before)[usable]
-    then, _ = _mean(before[usable], names, level)
-    today, _ = _mean(after[usable], names, level)
-    shift, sums = _mean(difference, names, level, floor=_floor(names, step))
+    then, _ = clustered_mean(before[usable], names, level)
+    today, _ = clustered_mean(after[usable], names, level)
+    shift, sums = clustered_mean(difference, names, level, floor=change_floor(names, step))
     part = PartShift(
         n=len(names),
         n_unscored=len(labels) - len(names),
@@ -259,93 +239,23 @@ def _part(
     return part, sums
 
 
-def _floor(names: Sequence[Hashable], step: float) -> float:
-    """Least variance of a mean difference: three clusters whose scores moved by one step."""
-    return _RULE_OF_THREE * step**2 / max(1, len(set(names))) ** 2
-
-
-def _mean(values: FloatArray, names: Sequence[Hashable], level: float, *, floor: float = 0.0) -> tuple[Estimate, _Sums]:
-    """A mean with its cluster-robust interval, and the sums of its clusters."""
-    order = {name: place for place, name in enumerate(dict.fromkeys(names))}
-    places = np.array([order[name] for name in names], dtype=np.int64)
-    n, n_clusters = len(values), len(order)
-    mean = float(values.mean()) if n else math.nan
-    sizes = np.bincount(places, minlength=n_clusters).astype(np.float64)
-    residuals: FloatArray = np.zeros(n_clusters)
-    np.add.at(residuals, places, values - mean)
-    if n_clusters < 2:
-        sums = _Sums(sizes=sizes, residuals=residuals, share=np.zeros(n_clusters), names=tuple(order))
-        return Estimate(value=mean, se=math.nan, df=math.nan, interval=None), sums
-    share = residuals / (n * np.sqrt(1 - sizes / n))
-    sums = _Sums(sizes=sizes, residuals=residuals, share=share, names=tuple(order))
-    spread = float((values**2).sum()) / n**2
-    variance = float((share**2).sum())
-    variance = max(0.0 if variance <= _SAME * spread else variance, floor)
-    df = min(_df_independent(sizes), _df_as_one(sizes))
-    return _estimate(mean, variance, df, level, CLUSTERED), sums
-
-
-def _estimate(value: float, variance: float, df: float, level: float, method: str) -> Estimate:
-    if not variance > 0:
-        return Estimate(value=value, se=math.nan, df=math.nan, interval=None)
-    se = math.sqrt(variance)
-    half_width = float(t_quantile(df, level)) * se
-    interval = Interval(low=value - half_width, high=value + half_width, level=level, method=method)
-    return Estimate(value=value, se=se, df=df, interval=interval)
-
-
-def _df_independent(sizes: FloatArray) -> float:
-    """Bell-McCaffrey degrees of freedom of a mean when answers within a cluster are independent.
-
-    (tr B)^2 / tr(B^2) for B[g, h] = a_g a_h (n_g [g = h] - n_g n_h / n), a_g^2 = 1 / (1 - n_g / n); n - 1 when every
-    cluster is one answer.
-    """
-    n = float(sizes.sum())
-    q = sizes**2 / (1 - sizes / n)
-    return n**2 / (float((sizes**2).sum()) + (float(q.sum()) ** 2 - float((q**2).sum())) / n**2)
-
-
-def _df_as_one(sizes: FloatArray) -> float:
-    """The same when all answers of a cluster move together: large clusters count for more, and there are fewer.
-
-    B[g, h] = a_g a_h (n_g^2 [g = h] - n_g n_h (n_g + n_h - s) / n), s = sum of n_g^2 / n.
-    """
-    n = float(sizes.sum())
-    s = float((sizes**2).sum()) / n
-    weight = 1 / (1 - sizes / n)
-    own = weight * (sizes**2 - sizes**2 * (2 * sizes - s) / n)
-    r = weight * sizes**2
-    r0, r1, r2 = (float((r * sizes**power).sum()) for power in (0, 1, 2))
-    crossed = 2 * r0 * r2 + 2 * r1**2 - 4 * s * r0 * r1 + s**2 * r0**2
-    crossed -= float((r**2 * (2 * sizes - s) ** 2).sum())
-    return float(own.sum()) ** 2 / (float((own**2).sum()) + crossed / n**2)
-
-
 # ---------------------------------------------------------------- the difference of two parts
 
 
 def _difference(
-    old: PartShift, old_sums: _Sums, recent: PartShift, recent_sums: _Sums, level: float, step: float
+    old: PartShift, old_sums: ClusterSums, recent: PartShift, recent_sums: ClusterSums, level: float, step: float
 ) -> Estimate:
     value = old.shift.value - recent.shift.value
     if old.shift.interval is None or recent.shift.interval is None:
         return Estimate(value=value, se=math.nan, df=math.nan, interval=None)
     old_variance, recent_variance = old.shift.se**2, recent.shift.se**2
     apart = old_variance + recent_variance
-    together = apart - 2 * _covariance(old_sums, recent_sums)
-    variance = together if together > _SAME * apart else apart
+    together = apart - 2 * shared_covariance(old_sums, recent_sums)
+    variance = together if together > ROUNDING * apart else apart
     df = apart**2 / (old_variance**2 / old.shift.df + recent_variance**2 / recent.shift.df)
     df = min(df, len({*old_sums.names, *recent_sums.names}) - 1)
     floored = any(
-        float((sums.share**2).sum()) < _RULE_OF_THREE * step**2 / len(sums.names) ** 2
+        float((sums.share**2).sum()) < RULE_OF_THREE * step**2 / len(sums.names) ** 2
         for sums in (old_sums, recent_sums)
     )
-    return _estimate(value, variance, df, level, WELCH_FLOOR if floored else WELCH)
-
-
-def _covariance(one: _Sums, other: _Sums) -> float:
-    """What clusters with answers in both parts add to the covariance of the two means."""
-    shares = dict(zip(one.names, one.share, strict=True))
-    return float(
-        sum(shares[name] * share for name, share in zip(other.names, other.share, strict=True) if name in shares)
-    )
+    return estimate_of(value, variance, df, level, WELCH_FLOOR if floored else WELCH)

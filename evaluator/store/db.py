@@ -162,6 +162,21 @@ def open_reader(path: Path | str) -> Store:
         StoreError: no file, an empty file, or no judgewatch database.
         NewerDatabaseError: written by a newer judgewatch.
     """
+    store, behind = open_as_it_is(path)
+    if behind:
+        store.close()
+        steps = "1 step" if behind == 1 else f"{behind} steps"
+        raise StoreError(f"{path} is of an older version ({steps} behind); run `judgewatch db migrate`")
+    return store
+
+
+def open_as_it_is(path: Path | str) -> tuple[Store, int]:
+    """Open read-only, whatever version wrote it; tells, too, how many steps its schema is behind.
+
+    Raises:
+        StoreError: no file, an empty file, or no judgewatch database.
+        NewerDatabaseError: written by a newer judgewatch.
+    """
     path = Path(path)
     _check_place(path, may_be_missing=False)
     connection = _connect_reader(path)
@@ -169,16 +184,13 @@ def open_reader(path: Path | str) -> Store:
         applied = _check_contents(connection, path)
         if not applied:
             raise StoreError(f"{path} holds no judgewatch data yet; import answers or run the scorer first")
-        if behind := len(set(known_migrations()) - applied):
-            steps = "1 step" if behind == 1 else f"{behind} steps"
-            raise StoreError(f"{path} is of an older version ({steps} behind); run `judgewatch db migrate`")
     except sqlite3.DatabaseError as error:
         connection.close()
         raise explain(error, path) from error
     except BaseException:
         connection.close()
         raise
-    return Store(connection, path, read_only=True)
+    return Store(connection, path, read_only=True), len(set(known_migrations()) - applied)
 
 
 def check_zone(name: str) -> ZoneInfo:

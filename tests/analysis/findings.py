@@ -32,6 +32,16 @@ QUIET_JUDGE = JudgeFinding(
     likely_cause=None,
     runs=[],
     moved=[],
+    kind=None,
+    ends=[],
+    noise_ratio=1.02,
+    noise_ratio_low=0.8,
+    noise_ratio_high=1.3,
+    broken=[],
+    evidence_parts={"level": 0.3, "slope": 0.2, "spread": 0.2, "anchor": 0.1},
+    baseline_trend=0.0,
+    baseline_trend_p=0.6,
+    accepted=None,
 )
 QUIET_ASSISTANT = QualityFinding(
     state="steady",

@@ -93,5 +93,7 @@ class TestChange:
         exact = replace(history, scores=scores)
         compared = compare_runs(exact, threshold=1043.0, level=0.95, tolerance=0.001)
         assert compared.floor_sd == pytest.approx(0.02)
-        assert compared.shifts.shift[23:] == pytest.approx([0.02] * 3)
+        # the judge did not move; the one anchor is named, and left out from then on
         assert compared.watched.steps == ()
+        assert [(each.column, each.row) for each in compared.watched.broken] == [(0, 23)]
+        assert compared.shifts.shift[23:] == pytest.approx([0.0] * 3)

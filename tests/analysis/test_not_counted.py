@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from evaluator.analysis.wording import headline, left_out_sentences, tone
+from evaluator.analysis.headlines import headline, tone
+from evaluator.analysis.wording import left_out_sentences
 from evaluator.findings import Findings
 from evaluator.store import write
 from tests.analysis.findings import findings

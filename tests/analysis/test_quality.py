@@ -145,7 +145,7 @@ class TestAcrossTheJudgesChange:
 
     def test_many_segments_need_a_surer_difference(self):
         """What one look may say, one of two hundred may not."""
-        series = series_of((0, 40, 3.8), (1, 30, 3.71))
+        series = series_of((0, 40, 3.8), (1, 30, 3.73))
         regimes = regimes_at(40)
         assert finding_of(series, regimes, budget=Budget(weight=0.15))["state"] == "changed"
         assert finding_of(series, regimes, budget=Budget(weight=0.15, n_looks=200))["state"] != "changed"

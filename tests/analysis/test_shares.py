@@ -144,6 +144,14 @@ class TestIntervals:
         assert found["assistant_high"] - found["assistant_low"] > 0.05
         assert found["mix_low"] is not None
 
+    def test_the_mood_of_the_runs_is_in_the_judges_share_only(self):
+        """A judge whose mood changes by a fifth of a point from run to run."""
+        calm, moody = (shares_of(World(n_days=60, run_sd=sd, answers=(600, 600))) for sd in (0.01, 0.2))
+        width = {name: [each[f"{name}_high"] - each[f"{name}_low"] for each in (calm, moody)]
+                 for name in ("judge", "assistant")}  # fmt: skip
+        assert width["judge"][1] > 3 * width["judge"][0]
+        assert width["assistant"][1] < 1.2 * width["assistant"][0]
+
     def test_small_topics_are_pooled(self):
         """One answer a day on either side is under thirty: its topic is part of the rest, and the parts add up."""
         world = World(n_days=60, answers=(60, 40, 1))
@@ -153,6 +161,38 @@ class TestIntervals:
         pooled = change_shares(without, judge, scale=SCALE, settings=SETTINGS, last_days=14)
         assert found == pooled
         assert found["mix_key"] == "topic"
+
+
+class TestVerdict:
+    """Whose the change is, and what it takes to tell."""
+
+    @pytest.mark.parametrize(
+        ("judge_gain", "loss", "verdict"),
+        [(0.0, 0.0, "nothing"), (0.3, 0.0, "judge"), (0.0, 0.3, "assistant"), (0.3, 0.3, "both")],
+    )
+    def test_names_who_moved(self, judge_gain, loss, verdict):
+        """Three hundred answers a day, sixty anchors."""
+        world = World(
+            n_days=70, answers=(100, 100, 100), judge_day=35, judge_gain=judge_gain, assistant_day=35,
+            assistant_loss=(loss,) * 3,
+        )  # fmt: skip
+        assert shares_of(world)["verdict"] == verdict
+
+    def test_few_answers_are_undecided_and_say_how_many_more_days(self):
+        """Ten a day: more days would do, more anchors would not."""
+        found = shares_of(World(n_days=60, answers=(5, 5)))
+        assert found["verdict"] == "undecided"
+        assert found["more_days"] is None or found["more_days"] > 0
+        assert found["more_anchors"] is None
+
+    def test_more_days_bring_the_interval_down_to_what_is_wanted(self):
+        """The same world, so many days longer."""
+        world = World(n_days=48, answers=(40, 40), judge_day=36, judge_gain=0.3, assistant_sd=0.0)
+        short = shares_of(world)
+        assert short["more_days"] > 0
+        long = shares_of(replace(world, n_days=world.n_days + short["more_days"]))
+        assert (long["assistant_high"] - long["assistant_low"]) / 2 == pytest.approx(0.1, abs=0.012)
+        assert long["more_days"] in (0, 1, 2, 3)
 
 
 def _weighted(row: dict[str, float], weight: float) -> dict[str, float]:

@@ -197,8 +197,19 @@ class TestStoredDays:
         world.run("2026-03-11", anchors=usual, answers={item_id: scores[item_id] for item_id in ids[:14]})
         world.run("2026-03-12", answers={item_id: scores[item_id] for item_id in ids[14:]})
         (day,) = analysed(world)["days"]
-        assert (day["n"], day["note"]) == (16, None)
+        assert (day["n"], day["note"]) == (16, "corrected by the offset only: 12 anchors, a slope needs 15")
         assert day["corrected"] is not None
+
+    def test_a_day_whose_anchors_carry_a_slope_needs_no_note(self, make_world):
+        """Sixteen anchors over the whole scale."""
+        world = make_world(keys=[])
+        world.add_anchors([*TWELVE, 1, 5, 4, 2])
+        days = grade_anchors(world, 10, score=wobbling)
+        scores = add_day(world, days[-1], [({}, float(3 + number % 3)) for number in range(16)])
+        usual = {item_id: anchor.expected_score for item_id, anchor in world.anchors}
+        world.run("2026-03-11", anchors=usual, answers=scores)
+        (day,) = analysed(world)["days"]
+        assert (day["note"], day["corrected"] is None) == (None, False)
 
     def test_days_of_another_setup_are_not_mixed_in(self, make_world):
         """The same answers under a second ruler are another series."""

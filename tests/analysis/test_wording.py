@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from evaluator.analysis.headlines import headline, tone
 from evaluator.analysis.phrases import counted, day_text, days_text, number, signed, since_text, size_text
-from evaluator.analysis.wording import headline, sentences, tone, unscored_sentences
+from evaluator.analysis.wording import sentences, unscored_sentences
 from evaluator.findings import Findings
 from tests.analysis.findings import LEARNING_JUDGE, MOVED_JUDGE, SHARES, WORSE, findings, segment
 
@@ -350,6 +351,35 @@ class TestUnscored:
             "The judge left 3 of 20 anchors without a score on 5 Nov: 2 timeout, 1 server error.",
             "The judge left 8 of 48 answers of 4 Nov without a score: 8 refusal.",
         ]
+
+    @pytest.mark.parametrize(
+        ("reasons", "told"),
+        [
+            ({"no_answer_text": 3}, ["3 of 30 answers of 4 Nov have no text and were not graded."]),
+            (
+                {"no_answer_text": 3, "timeout": 5},
+                [
+                    "The judge left 5 of 27 answers of 4 Nov without a score: 5 timeout.",
+                    "3 of 30 answers of 4 Nov have no text and were not graded.",
+                ],
+            ),
+            (
+                {"no_answer_text": 1, "timeout": 5},
+                ["The judge left 5 of 29 answers of 4 Nov without a score: 5 timeout."],
+            ),
+        ],
+    )
+    def test_answers_without_a_text_are_no_failure_of_the_judge(self, reasons, told):
+        """It was never asked for them."""
+        n_unscored = sum(reasons.values())
+        day = {"day": "2026-11-04", "n": 30 - n_unscored, "n_unscored": n_unscored}
+        assert unscored_sentences(findings(days=[day]), anchors={}, answers={"2026-11-04": reasons}) == told
+
+    def test_one_answer_without_a_text(self):
+        """Of five."""
+        day = {"day": "2026-11-04", "n": 4, "n_unscored": 1}
+        told = unscored_sentences(findings(days=[day]), anchors={}, answers={"2026-11-04": {"no_answer_text": 1}})
+        assert told == ["1 of 5 answers of 4 Nov has no text and was not graded."]
 
     def test_a_few_are_not(self):
         """One anchor of twenty, four answers of forty-eight."""

@@ -142,7 +142,7 @@ def test_json_is_the_stored_analysis(drifted: Path) -> None:
         assert ruler is not None
         row = read.newest_analysis(store, app="support-bot", ruler_id=ruler["ruler_id"], criterion=ruler["criterion"])
     assert row is not None
-    assert payload == {**row["payload"], "recheck": None}
+    assert payload == {**row["payload"], "recheck": None, "imported_history": []}
 
 
 @pytest.mark.parametrize("causes", ["judge", "judge,quality,undecided", " undecided , judge "])

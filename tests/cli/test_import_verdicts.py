@@ -209,3 +209,47 @@ def test_another_scale_is_not_the_same_judge() -> None:
 def test_the_same_judge_needs_a_configuration() -> None:
     """There is none to be the same as."""
     assert "judgewatch.toml" in refused("import", "--verdicts", write_scores(), "--same-judge", code=64)
+
+
+def own_scale(low: int, high: int) -> None:
+    """A configuration whose judge grades on a scale of its own."""
+    named = f'function = "python:tests.cli.graders:by_words"\nscale = [{low}, {high}]'
+    write_config(**{'function = "python:tests.cli.graders:by_words"': named})
+
+
+def scores_of(*values: float) -> Path:
+    """A file with these scores, each ten times."""
+    path = Path("own.jsonl")
+    rows = [
+        {"id": f"a{n}", "input": "q", "output": "a", "score": value, "graded_at": "2026-03-01T12:00:00Z"}
+        for n, value in enumerate(values * 10)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def test_scores_within_the_configured_judges_scale_are_of_it() -> None:
+    """Scores from 0 to 9 alone do not say that they go to 10; the report says where that is from."""
+    own_scale(0, 10)
+    shown = ok("import", "--verdicts", scores_of(0, 3, 6, 9))
+    assert "score: 0 to 10 (the configured judge's; scores from 0 to 9)" in shown
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ((0.1, 0.5, 1.0), "0 to 1 (all 30 scores lie in 0 to 1)"),
+        ((1, 2, 5), "1 to 5 (whole numbers from 1 to 5)"),
+        ((20, 50, 90), "0 to 100 (scores from 20 to 90)"),
+    ],
+)
+def test_scores_that_say_another_scale_are_of_that(values: tuple[float, ...], told: str) -> None:
+    """Too small for the judge's, or outside it."""
+    own_scale(0, 10)
+    assert told in ok("import", "--verdicts", scores_of(*values))
+
+
+def test_a_scale_that_was_given_counts_first() -> None:
+    """Whatever the configuration says."""
+    own_scale(0, 10)
+    assert "0 to 20 (given with --scale)" in ok("import", "--verdicts", scores_of(0, 9), "--scale", "0", "20")

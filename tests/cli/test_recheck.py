@@ -59,6 +59,15 @@ def test_dry_run_shows_the_cost_and_calls_nothing() -> None:
     assert n_calls() == 0
 
 
+def test_too_few_answers_are_said_before_they_are_paid_for() -> None:
+    """Under five of a part nothing can be told, and under twenty in all not much."""
+    path = moved_world()
+    assert "note: 8 answers cannot tell whether the judge moved: 5 of each part are needed" in ok(
+        "recheck", path, "--n", "8", "--dry-run"
+    )
+    assert "note: 10 answers can show only a large change" in ok("recheck", path, "--n", "10", "--dry-run")
+
+
 def test_scale_that_is_the_judges_own_is_not_called_mapped() -> None:
     """Named to be sure; nothing is done to the scores."""
     path = moved_world()
@@ -207,14 +216,26 @@ def test_bad_input_is_refused_before_any_call(arguments: tuple[str, ...], code: 
     assert n_calls() == 0
 
 
-def test_columns_of_the_traffic_are_not_looked_for_in_a_file_of_scores() -> None:
-    """Unless the configuration reads stored scores by them too."""
+def test_configured_columns_count_where_the_file_of_scores_has_them() -> None:
+    """A file that is written otherwise than the traffic is read by its own names."""
     path = moved_world()
     fields = '[traffic]\nfields = { output = "response.text" }\ntime_format = "%d.%m.%Y"\n'
     Path("judgewatch.toml").write_text(CONFIG + fields, "utf-8")
     assert "60 calls" in ok("recheck", path, "--n", "60", "--dry-run")
-    Path("judgewatch.toml").write_text(CONFIG + fields + 'verdicts = "scores.jsonl"\n', "utf-8")
-    refused("recheck", path, "--n", "60", "--dry-run", code=64)
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    nested = [{**row, "response": {"text": row["output"]}, "output": "not this"} for row in rows]
+    write_rows(nested)
+    ok("recheck", "--yes", path, "--n", "60")
+    graded = Path("calls.txt").read_text("utf-8").splitlines()
+    assert len(graded) == 60
+    assert all(text.startswith("answer ") for text in graded)
+
+
+def test_help_lists_the_fields() -> None:
+    """So that nobody has to guess them."""
+    shown = " ".join(ok("recheck", "--help").split())
+    assert "Fields are input, output, reference," in shown
+    assert "of scores also score, graded_at, judge, criterion, explanation" in shown
 
 
 def test_where_nobody_can_be_asked_yes_is_needed() -> None:

@@ -51,7 +51,8 @@ def test_tree_holds_the_commands_of_the_product() -> None:
         "history", "segments", "items list", "items show", "items delete", "export", "anchors list",
         "rubric list", "rubric show", "event add", "event list", "db info", "db migrate", "db backup",
         "db rebuild", "source test", "source list", "local fetch", "anchors pick", "anchors freeze",
-        "anchors check",
+        "anchors check", "anchors health", "anchors power", "baseline list", "baseline accept", "baseline undo",
+        "alerts preview",
     }  # fmt: skip
 
 

@@ -162,3 +162,31 @@ def test_watch_refuses_at_once_what_cannot_work(start: Callable[..., subprocess.
     _, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 64
     assert err == "error: there is no file anchors.jsonl\n"
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process is gone, or only waits to be noticed by its parent."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_ends_a_trial_of_the_sources_with_the_command_it_started(
+    start: Callable[..., subprocess.Popen[str]], number: signal.Signals
+) -> None:
+    """Nothing goes on in the background."""
+    Path("pull.py").write_text(
+        "import os, time\nopen('pid', 'w').write(str(os.getpid()))\nos.rename('pid', 'pid.whole')\ntime.sleep(300)\n",
+        encoding="utf-8",
+    )
+    command = f"command = {[sys.executable, 'pull.py']!r}".replace("'", '"')
+    write_config(**{"[traffic]": f"[traffic]\n{command}"})
+    process = start("source", "test")
+    wait_until(Path("pid.whole").exists)
+    pull = int(Path("pid.whole").read_text(encoding="utf-8"))
+    process.send_signal(number)
+    process.communicate(timeout=PATIENCE_S)
+    assert process.returncode != 0
+    wait_until(lambda: has_ended(pull))

@@ -167,7 +167,8 @@ def _judge(rows: Sequence[dict[str, Any]], names: dict[str, Any], change_day: st
         since_last_day=plus_days(change_day, 2), alarm_day=plus_days(change_day, 4), evidence=2.9, threshold=2.56,
         learning_runs_left=0, first_alarm_day=ordered[10][0][1],
         likely_cause="the returned model changed (judge-large-2026-07-18 → judge-large-2026-10-11)",
-        runs=anchor_runs, moved=moved,
+        runs=anchor_runs, moved=moved, kind="level", ends=[], noise_ratio=1.0, noise_ratio_low=0.8,
+        noise_ratio_high=1.2, broken=[], evidence_parts={}, baseline_trend=0.0, baseline_trend_p=0.5, accepted=None,
     )  # fmt: skip
 
 

@@ -165,7 +165,7 @@ def test_imported_verdict_shows_no_call(alone: Path, open_page: OpenPage) -> Non
 def test_old_imported_scores_ask_for_newer_ones(alone: Path, open_page: OpenPage) -> None:
     """Nobody is told to start a scorer for scores that come from elsewhere."""
     found = open_page(alone)
-    assert any("Newer ones come in with `judgewatch import --verdicts FILE`." in text for text in found.headings)
+    assert any("Newer ones come in with “judgewatch import --verdicts FILE”." in text for text in found.headings)
 
 
 # ---------------------------------------------------------------- tied to the anchors of another setup

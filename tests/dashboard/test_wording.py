@@ -98,3 +98,17 @@ def test_counts_agree_with_their_noun() -> None:
     """One answer, two answers, a thousand with a comma."""
     texts = [wording.counted(1, "answer"), wording.counted(2, "answer"), wording.counted(4310, "stretch", "stretches")]
     assert texts == ["1 answer", "2 answers", "4,310 stretches"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("start `judgewatch run watch`.", "start “judgewatch run watch”."),
+        ("`a` and `b`", "“a” and “b”"),
+        ("a lone ` stays", "a lone ` stays"),
+        ("``", "``"),
+    ],
+)
+def test_a_command_in_a_sentence_stands_in_quotation_marks(text: str, shown: str) -> None:
+    """The page shows text as text: a terminal's mark would be read letter by letter."""
+    assert wording.spoken(text) == shown

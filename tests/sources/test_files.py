@@ -30,6 +30,27 @@ def config(tmp_path: Path) -> Config:
     return settings(tmp_path, files=["in/*.jsonl"])
 
 
+# ---------------------------------------------------------------- stop
+
+
+def test_stop_while_a_file_is_read_takes_nothing_of_it_and_the_next_run_takes_all(
+    config: Config, tmp_path: Path
+) -> None:
+    """A large file does not keep a run from stopping; half of it is never stored."""
+    put(tmp_path / "in/a.jsonl", lines(*(row(f"a{number}") for number in range(1500))))
+    asked: list[None] = []
+
+    def stop() -> bool:
+        asked.append(None)
+        return len(asked) > 3
+
+    (outcome,) = pull_sources(config, slot=SLOT, clock=Clock(), stop=stop)
+    assert outcome.status == "failed"
+    assert "reading was stopped; nothing of it is taken in" in outcome.message
+    assert stored(config) == set()
+    assert pull(config).n_new == 1500
+
+
 # ---------------------------------------------------------------- once
 
 

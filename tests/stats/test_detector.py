@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.stats.detector import alarm_threshold, detect, level_floor_sd, level_since
+from evaluator.stats.detector import alarm_threshold, change_date, detect, level_floor_sd, level_since
 from tests.stats import oracle
 from tests.stats.simulate import FLOOR_50, PROPERTY
 
@@ -119,6 +119,56 @@ class TestDetect:
         """A division by zero upstream must not look like drift."""
         with pytest.raises(ValueError, match="finite"):
             run_detector([0.0] * 25 + [math.inf])
+
+
+class TestChangeDate:
+    """Dating a change that is known to have happened."""
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_is_the_date_of_the_detector_at_its_alarm(self, seed):
+        """The same index and set, with runs that do not count in between."""
+        stream = quiet_then(np.random.default_rng(seed), 40, np.linspace(0.02, 0.2, 16))
+        stream = np.insert(stream, [7, 41, 50], np.nan)
+        found = run_detector(stream)
+        date = change_date(stream, floor_sd=FLOOR_50, alarm_index=found.alarm_index)
+        assert (date.index, date.low, date.high) == (found.change_index, found.change_low, found.change_high)
+        assert date.level == 0.95
+
+    def test_without_an_alarm_any_run_may_have_begun_it(self):
+        """The last run is where it was noticed; a change long before that is found as well."""
+        stream = quiet_then(np.random.default_rng(5), 40, np.full(30, 0.1))
+        date = change_date(stream, floor_sd=FLOOR_50)
+        assert date.low <= 40 <= date.high
+        assert date == change_date(stream, floor_sd=FLOOR_50, alarm_index=69)
+        assert change_date(stream, floor_sd=FLOOR_50, alarm_index=38).high <= 38
+
+    def test_a_larger_mass_needs_a_wider_set(self):
+        """Half, and 99 %."""
+        stream = quiet_then(np.random.default_rng(6), 40, np.full(12, 0.05))
+        half, most = (change_date(stream, floor_sd=FLOOR_50, level=level) for level in (0.5, 0.99))
+        assert most.high - most.low > half.high - half.low
+        assert half.index == most.index
+
+    @pytest.mark.parametrize("size", [0.05, 0.1, 0.2])
+    def test_set_covers_the_true_date(self, size):
+        """Two hundred streams, changes of 1.4 to 5.6 standard deviations at a random run, dated 8 runs later."""
+        rng = np.random.default_rng(int(1000 * size))
+        covered = 0
+        for _ in range(200):
+            n_quiet = int(rng.integers(25, 60))
+            date = change_date(quiet_then(rng, n_quiet, np.full(8, size)), floor_sd=FLOOR_50)
+            covered += date.low <= n_quiet <= date.high
+        # 95 % of 200, less three standard errors
+        assert covered >= 181
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [({"alarm_index": 19}, "got 0"), ({"level": 95}, "level"), ({"floor_sd": 0.0}, "floor"), ({"n_reference": 9}, "10")],
+    )
+    def test_nothing_to_date_is_refused(self, options, message):
+        """An alarm inside the reference, and settings out of range."""
+        with pytest.raises(ValueError, match=message):
+            change_date(np.zeros(30), **({"floor_sd": 0.02} | options))
 
 
 class TestThreshold:

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from evaluator.stats import JudgeMonitor
-from evaluator.stats.detector import alarm_threshold, detect, level_since
-from evaluator.stats.monitor import STREAM_KINDS
+from evaluator.stats.detector import alarm_threshold, level_since
+from evaluator.stats.judge_evidence import WEIGHTS, detect_judge
 from evaluator.stats.paired import run_shifts
+from evaluator.stats.streams import statistics_of_history, stream_floors
 from tests.stats.simulate import FLOOR_50, Judge, anchor_scores
 
 
@@ -46,16 +47,19 @@ class TestDriftingJudge:
         scores = anchor_scores(judge, 80, np.random.default_rng(39), shift=0.2, change_at=60)
         scores[5, :30] = np.nan
         last = feed(JudgeMonitor(scores[:20]), scores[20:])[-1]
-        stream = run_shifts(scores, slice(0, 20)).stream
+        baseline = np.arange(80) < 20
+        shifts = run_shifts(scores, baseline)
         threshold = alarm_threshold(runs_per_year=365, false_alarms_per_year=1)
-        replay = detect(stream, threshold=threshold, floor_sd=FLOOR_50, n_reference=19)
-        change = level_since(stream, replay.change_index, floor_sd=FLOOR_50)
+        numbers, floors = statistics_of_history(scores, baseline, shifts), stream_floors(shifts.anchor_mean)
+        replay = detect_judge(numbers, scores, threshold=threshold, floors=floors, n_reference=19)
+        change = level_since(shifts.stream, replay.row, floor_sd=FLOOR_50)
         assert last.n_reference == 19
         assert last.evidence == pytest.approx(replay.evidence[-1], rel=1e-6)
+        assert last.parts == pytest.approx(replay.parts)
         assert last.threshold == threshold
-        assert last.alarm_run == replay.alarm_index - 20
+        assert last.alarm_run == replay.alarm_row - 20
         found = (last.change_low, last.change_run, last.change_high)
-        assert found == (replay.change_low - 20, replay.change_index - 20, replay.change_high - 20)
+        assert found == (replay.first_row - 20, replay.row - 20, replay.last_row - 20)
         assert last.estimate == pytest.approx(change.estimate)
         assert last.high == pytest.approx(change.high)
 
@@ -165,7 +169,6 @@ class TestBadInput:
             JudgeMonitor(drifting[:20]).update(np.ones(49))
 
 
-def test_stream_kinds_share_the_whole_budget():
-    """Weights sum to one and names differ."""
-    assert sum(kind.weight for kind in STREAM_KINDS) == pytest.approx(1.0)
-    assert len({kind.kind for kind in STREAM_KINDS}) == len(STREAM_KINDS)
+def test_streams_share_the_whole_budget():
+    """Weights of an average."""
+    assert sum(WEIGHTS.values()) == pytest.approx(1.0)

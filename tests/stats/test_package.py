@@ -8,11 +8,12 @@ import pytest
 import evaluator.stats
 
 MODULES = ("correction", "detector", "evidence", "intervals", "monitor", "numeric", "paired", "recheck", "segments")
+SPLITTING = ("attribution", "clusters", "corrected", "share_errors", "shares", "steadying", "verdict")
 
 
 def test_no_module_pulls_in_the_slow_libraries():
     """The read path pays for neither statsmodels nor scipy.stats nor pandas."""
-    imports = "; ".join(f"import evaluator.stats.{name}" for name in MODULES)
+    imports = "; ".join(f"import evaluator.stats.{name}" for name in MODULES + SPLITTING)
     check = "import sys; print(sorted({'statsmodels', 'scipy.stats', 'pandas', 'sqlite3'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", f"{imports}; {check}"], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from evaluator.stats.clustered_means import CLUSTERED
 from evaluator.stats.numeric import t_quantile
 from evaluator.stats.recheck import (
-    CLUSTERED,
     WELCH,
     WELCH_FLOOR,
     RecheckFinding,
@@ -19,6 +19,7 @@ from evaluator.stats.recheck import (
     recheck_finding,
     recheck_shift,
 )
+from evaluator.stats.recheck_limits import FEWEST, told_by_enough
 from tests.stats.simulate import PROPERTY
 
 LEVELS = st.sampled_from([1.0, 2.0, 3.0, 4.0, 5.0])
@@ -326,3 +327,39 @@ class TestProperties:
         assert other.drift.value == pytest.approx(plain.drift.value)
         assert other.drift.se == pytest.approx(plain.drift.se, nan_ok=True)
         assert other.drift.df == pytest.approx(plain.drift.df, nan_ok=True)
+
+
+class TestToldByEnough:
+    """Intervals that say something, within what scores can be."""
+
+    @pytest.mark.parametrize(("n_old", "is_told"), [(FEWEST - 1, False), (FEWEST, True)])
+    def test_parts_of_fewer_than_five_answers_get_no_interval(self, n_old, is_told):
+        """Nor does the drift; the numbers themselves stay."""
+        old = (OLD[0][:n_old], OLD[1][:n_old])
+        plain = shift(old=old)
+        told = told_by_enough(plain, scale=(1, 5))
+        assert (told.old.shift.interval is not None) is is_told
+        assert (told.drift.interval is not None) is is_told
+        assert told.recent.shift.interval is not None
+        assert told.drift.value == plain.drift.value
+        if not is_told:
+            assert recheck_finding(told, 0.1) is RecheckFinding.CANNOT_TELL
+
+    def test_bounds_stay_on_the_scale(self):
+        """Means between its ends, a change within its width; what lies within is not touched."""
+        top = ([5, 5, 5, 5, 4], [5, 5, 5, 4, 5])
+        wild = ([1, 5, 1, 5, 1], [5, 1, 5, 1, 5])
+        plain = shift(recent=top, old=wild)
+        told = told_by_enough(plain, scale=(1, 5))
+        assert plain.recent.then.interval.high > 5
+        assert told.recent.then.interval.high == 5
+        assert told.recent.then.interval.low == plain.recent.then.interval.low
+        assert plain.old.shift.interval.high > 4
+        assert told.old.shift.interval.high == 4
+        assert told.recent.shift == plain.recent.shift
+
+    def test_without_an_old_part_there_is_none(self):
+        """Parity alone."""
+        told = told_by_enough(shift(old=([], [])), scale=(1, 5))
+        assert (told.old, told.drift) == (None, None)
+        assert told.recent.shift.interval is not None

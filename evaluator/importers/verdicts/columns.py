@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from shlex import quote
 
 from evaluator.errors import DataFileError, UsageError
-from evaluator.importers.columns import FIELD_NAMES, ColumnPlanner, normal_name
+from evaluator.importers.columns import FIELD_NAMES, ColumnPlanner, field_of, normal_name
 from evaluator.importers.paths import parse_path
 from evaluator.importers.verdicts.content import Contents
 
@@ -31,6 +31,7 @@ VERDICT_FIELDS: Mapping[str, tuple[str, ...]] = {
         "critique", "justification", "begründung", "kommentar",
     ),
 }  # fmt: skip
+_ALIASES = {"reason": "explanation"}  # what a file calls it, and its user
 # names of the time of the answer as well: they tell the time of grading where nothing else does
 _SHARED_TIMES = VERDICT_FIELDS["graded_at"][VERDICT_FIELDS["graded_at"].index("created_at") :]
 # what failed, where there is no score
@@ -81,6 +82,26 @@ def metric_name(column: str) -> str | None:
     return None if ending is None else name.removesuffix(ending)
 
 
+def verdict_field(name: str) -> str | None:
+    """Return the field of a score that a name stands for in a map of fields; None when it is none."""
+    return name if name in VERDICT_FIELDS else _ALIASES.get(name)
+
+
+def _take_named(given: dict[str, str]) -> dict[str, str]:
+    """Take the fields of scores out of a map of fields.
+
+    Raises:
+        UsageError: one of them was named twice.
+    """
+    named: dict[str, str] = {}
+    for name in [name for name in given if verdict_field(name) is not None]:
+        field, column = verdict_field(name) or name, given.pop(name)
+        if field in named:
+            raise UsageError(f"the field {field!r} is named twice, for {named[field]!r} and {column!r}")
+        named[field] = column
+    return named
+
+
 class VerdictPlanner:
     """Makes the plan for each shape of row.
 
@@ -101,7 +122,7 @@ class VerdictPlanner:
         contents: Contents | None = None,
     ) -> None:
         given = dict(field_map or {})
-        self.named = {field: given.pop(field) for field in VERDICT_FIELDS if field in given}
+        self.named = _take_named(given)
         self.item_fields = given
         self._metrics = frozenset(metrics)
         self.contents = contents or Contents()
@@ -111,8 +132,7 @@ class VerdictPlanner:
         self._check(given)
 
     def _check(self, item_fields: Mapping[str, str]) -> None:
-        known = {*FIELD_NAMES, *(names[0] for names in FIELD_NAMES.values())}
-        unknown = next((field for field in item_fields if field not in known), None)
+        unknown = next((field for field in item_fields if field_of(field) is None), None)
         if unknown is not None:
             raise UsageError(f"there is no field {unknown!r}; fields are {', '.join([*VERDICT_FIELDS, *FIELD_NAMES])}")
 

@@ -84,6 +84,14 @@ class VerdictConverter:
         except UnreadableTimeError as error:
             raise UsageError(f"time for scores without one: {error}") from error
 
+    @property
+    def knows_answers(self) -> bool:
+        """Whether any row had a column that says which answer was graded: a text of it, or its id."""
+        texts = ("input", "output", "id")
+        return any(self._items.planner.found(field) for field in texts) or any(
+            self._bare.planner.found(field) for field in texts if field != "output"
+        )
+
     def notes(self) -> tuple[str, ...]:
         """Return what was left out or assumed, one sentence each."""
         own = {
@@ -292,6 +300,12 @@ class VerdictStream:
             raise DataFileError(
                 f"{self._name}: no row has a column for the score (one of {', '.join(VERDICT_FIELDS['score'])}, or"
                 f" a metric such as faithfulness); columns seen: {shown}. Say which one it is: --field score=NAME{hint}"
+            )
+        if self.n_verdicts and not converter.knows_answers:
+            raise DataFileError(
+                f"{self._name}: no row has a column for the question, the answer or an id, so nobody can tell what was"
+                f" graded; columns seen: {shown}. Say which ones they are: --field output=NAME, --field input=NAME,"
+                " --field id=NAME"
             )
 
 

@@ -8,6 +8,7 @@ from evaluator.store.read.anchors import (
     anchor_names,
     anchor_runs,
     anchor_scores,
+    anchor_set,
     anchors_of_set,
     load_anchor_set,
 )
@@ -23,6 +24,7 @@ from evaluator.store.read.answers import (
     verdicts_of_item,
 )
 from evaluator.store.read.base import FIRST_DAY, LAST_DAY, Row
+from evaluator.store.read.baselines import accepted_baseline, accepted_baselines
 from evaluator.store.read.bridges import bridge_of, bridged_rulers
 from evaluator.store.read.budgets import budget_day, cost_of_day, n_graded_answers
 from evaluator.store.read.calls import anchor_calls, run_before, runs_to_compare
@@ -94,10 +96,13 @@ __all__ = [
     "AnswerFilter",
     "KnownTexts",
     "Row",
+    "accepted_baseline",
+    "accepted_baselines",
     "anchor_calls",
     "anchor_names",
     "anchor_runs",
     "anchor_scores",
+    "anchor_set",
     "anchor_set_in_use",
     "anchors_of_content",
     "anchors_of_set",

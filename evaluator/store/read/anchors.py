@@ -5,7 +5,7 @@ from __future__ import annotations
 from evaluator.records import Anchor
 from evaluator.store.db import Store
 from evaluator.store.read.answers import load_items
-from evaluator.store.read.base import Row, queries, to_rows
+from evaluator.store.read.base import Row, queries, to_row, to_rows
 
 
 def anchor_scores(store: Store, *, app: str, ruler_id: str, criterion: str) -> list[Row]:
@@ -16,6 +16,11 @@ def anchor_scores(store: Store, *, app: str, ruler_id: str, criterion: str) -> l
 def anchor_runs(store: Store, *, app: str, ruler_id: str) -> list[Row]:
     """Every run that planned anchors, by slot: run_id, slot, status, anchor_set_id, n_anchors, not_counted."""
     return to_rows(queries().anchor_runs(store.connection, app=app, ruler_id=ruler_id))
+
+
+def anchor_set(store: Store, anchor_set_id: str) -> Row | None:
+    """A set: its name, n_anchors, loaded_utc; None when it was never used."""
+    return to_row(queries().anchor_set(store.connection, anchor_set_id=anchor_set_id))
 
 
 def anchors_of_set(store: Store, anchor_set_id: str) -> list[Row]:

@@ -6,6 +6,7 @@ came of grading, ``log`` events and analyses. Leases and budgets are in ``store.
 """
 
 from evaluator.store.write.answers import ImportCounts, import_answers, sample_key
+from evaluator.store.write.baselines import accept_baseline, undo_baseline
 from evaluator.store.write.bridges import check_bridge, save_bridge
 from evaluator.store.write.deletions import blank_texts, delete_items, scrub, scrub_log
 from evaluator.store.write.imported import (
@@ -50,6 +51,7 @@ __all__ = [
     "RunPlan",
     "SampledDay",
     "ScoresTaken",
+    "accept_baseline",
     "add_event",
     "add_pull",
     "anchor_item_id",
@@ -81,4 +83,5 @@ __all__ = [
     "scrub_log",
     "stage_scores",
     "take_scores",
+    "undo_baseline",
 ]

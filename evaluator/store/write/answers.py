@@ -10,8 +10,8 @@ import hashlib
 import json
 import secrets
 import sqlite3
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -55,7 +55,7 @@ _STAGING = (
 class ImportCounts:
     """What an import did: ``n_new`` answers added, ``n_known`` were there already, ``n_versions`` of the new ones
     came under a known id with another text, ``n_completed`` of the known ones had come with a score and got the facts
-    of the traffic. The days and ``n_without_time`` are those of the new answers."""
+    of the traffic. The days and ``n_without_time`` are those of the new answers. ``same_tags``: as in ``Completed``."""
 
     n_new: int
     n_known: int
@@ -65,6 +65,7 @@ class ImportCounts:
     last_day: str | None
     n_without_time: int
     n_completed: int = 0
+    same_tags: Mapping[str, str] = field(default_factory=dict)
 
 
 def import_answers(
@@ -98,7 +99,8 @@ def import_answers(
     """
     stage_answers(store, answers)
     with store.transaction() as connection:
-        completed = complete_staged(connection, app)
+        named = {name for pair in segment_keys or () for name in pair}
+        completed = complete_staged(connection, app, kept_tags=named)
         counts = take_staged(
             connection,
             app=app,
@@ -109,7 +111,7 @@ def import_answers(
             completed=completed,
         )
         if completed.n_completed:
-            retotal_completed(connection, app, widen=segment_keys is None)
+            retotal_completed(connection, app, completed, widen=segment_keys is None)
     drop_staged(store)
     return counts
 
@@ -252,6 +254,7 @@ def _merge_staged(connection: sqlite3.Connection, app: str, import_id: str, comp
         last_day=last_day,
         n_without_time=n_without_time,
         n_completed=completed.n_completed,
+        same_tags=completed.same_tags,
     )
 
 

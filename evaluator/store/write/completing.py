@@ -9,10 +9,12 @@ told which row belongs to which answer, nothing is completed.
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 from evaluator.records import ItemFlag, Purpose, Source
 from evaluator.store import rollup
+from evaluator.store.write.same_tags import drop_same_tags, rename_segment_keys
 
 _FROM_SCORES = f"flags LIKE '%{ItemFlag.FROM_SCORES}%'"
 _TEXT_GONE = f"items.flags LIKE '%{ItemFlag.TEXT_NOT_KEPT}%'"
@@ -113,18 +115,23 @@ GROUP BY v.app, v.ruler_id, i.answered_day
 
 @dataclass(frozen=True, kw_only=True)
 class Completed:
-    """How many answers were completed, and how many staged rows need not be moved over any more."""
+    """How many answers were completed, and how many staged rows need not be moved over any more.
+
+    ``same_tags``: tags of the scores that were taken out, with the tag of the traffic that says the same.
+    """
 
     n_completed: int = 0
     n_rows: int = 0
+    same_tags: Mapping[str, str] = field(default_factory=dict)
 
 
-def complete_staged(connection: sqlite3.Connection, app: str) -> Completed:
+def complete_staged(connection: sqlite3.Connection, app: str, *, kept_tags: Collection[str] = ()) -> Completed:
     """Give answers that came with scores what the staged rows know of them, and take these rows out of the staged ones.
 
     Args:
         connection: In the transaction of the import, before its rows are moved over.
         app: The app the rows belong to.
+        kept_tags: Keys that scores are to be broken down by; these stay beside tags that say the same.
 
     Returns:
         What was done; where answers were completed, ``retotal_completed`` comes after the rows have moved over.
@@ -142,17 +149,19 @@ def complete_staged(connection: sqlite3.Connection, app: str) -> Completed:
         n_rows = connection.execute(_DROP_COMPLETED, {"app": app, "first": first, "last": last}).rowcount
         connection.execute(_BY_TEXTS, {"app": app, "first": first})
     n_completed = connection.execute(_COMPLETE).rowcount
+    same_tags = drop_same_tags(connection, kept=kept_tags)
     connection.execute(_TAGS)
     n_rows += connection.execute("DELETE FROM temp.staged WHERE row IN (SELECT row FROM temp.completed)").rowcount
-    return Completed(n_completed=n_completed, n_rows=n_rows)
+    return Completed(n_completed=n_completed, n_rows=n_rows, same_tags=same_tags)
 
 
-def retotal_completed(connection: sqlite3.Connection, app: str, *, widen: bool) -> None:
+def retotal_completed(connection: sqlite3.Connection, app: str, completed: Completed, *, widen: bool) -> None:
     """Bring samples and totals of the days that completed answers left and entered up to date, in the transaction.
 
     Args:
         connection: As of ``complete_staged``, after the rows have moved over.
         app: As of ``complete_staged``.
+        completed: What ``complete_staged`` returned.
         widen: Whether tags that came with the traffic may join the keys that scores are broken down by.
     """
     days = [row[0] for row in connection.execute(_TOUCHED_DAYS)]
@@ -160,6 +169,7 @@ def retotal_completed(connection: sqlite3.Connection, app: str, *, widen: bool) 
         connection.execute(_DROP_SAMPLE, {"app": app, "day": day})
         connection.execute(_SAMPLE, {"app": app, "day": day})
     rollup.mark_stale(connection, app, Source.TRAFFIC, days)
+    rename_segment_keys(connection, app, completed.same_tags)
     if widen:
         rollup.widen_segment_keys(connection, app)
     rollup.rebuild_stale(connection, app)

@@ -24,3 +24,7 @@ FROM anchors a WHERE a.anchor_set_id = :anchor_set_id ORDER BY a.position;
 SELECT a.item_id, a.anchor_id, a.expected_score, a.why
 FROM anchors a JOIN items i ON i.item_id = a.item_id JOIN anchor_sets s ON s.anchor_set_id = a.anchor_set_id
 WHERE i.app = :app ORDER BY s.loaded_utc, a.position;
+
+-- name: anchor_set(anchor_set_id)^
+-- A set: its name, how many anchors it has, and when it was first used.
+SELECT anchor_set_id, name, n_anchors, loaded_utc FROM anchor_sets WHERE anchor_set_id = :anchor_set_id;

@@ -1,0 +1,1 @@
+"""Benchmarks of the statistics on simulated streams of judge scores."""

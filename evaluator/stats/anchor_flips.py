@@ -1,0 +1,140 @@
+"""One anchor among many that left its usual score for good: evidence that holds whatever the anchors have in common.
+
+Every anchor flips now and then, some often. How often is not known, but the runs seen so far bound it; an anchor that
+stays away longer than that bound allows has changed. The streams of all anchors are averaged, so that no correction
+for their number is needed.
+
+Sources: Shin, Ramdas and Rinaldo, E-detectors, arXiv 2203.03532 (averages of e-detectors are e-detectors).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from evaluator.stats.numeric import BoolArray, FloatArray
+
+BOUND_LEVEL = 0.9  # of the upper limit for an anchor's flip probability
+LEAST_FLIPS = 0.02
+MOST_FLIPS = 0.999
+ALTERNATIVES = (0.5, 0.9)  # how often a changed anchor is off its usual score
+HALF_A_LEVEL = 0.5 - 1e-9  # nearer than that to its usual score, an anchor has not left it
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlipChange:
+    """An anchor that left its usual score.
+
+    Attributes:
+        anchor: Its column.
+        index: First run after the change, counted from the first run that was watched.
+        low: First run of the 95 % set.
+        high: Last run of it.
+    """
+
+    anchor: int
+    index: int
+    low: int
+    high: int
+
+
+class AnchorFlips:
+    """Bernoulli e-detectors of all anchors, run by run.
+
+    Args:
+        reference: Scores of the runs that define "usual", shape (B, K), nan where missing, 1..5 equivalents.
+        most_learned: Runs, reference included, after which what is usual is settled; until then it is learned on.
+
+    An anchor without a score in the reference is not watched until it has one.
+    """
+
+    def __init__(self, reference: npt.ArrayLike, *, most_learned: int) -> None:
+        self._seen = np.asarray(reference, dtype=np.float64).copy()
+        self._most_learned = most_learned
+        self._evidence = np.zeros((len(ALTERNATIVES), self._seen.shape[1]))
+        self._log_path: list[FloatArray] = []
+        self._learn()
+
+    @property
+    def value(self) -> float:
+        """Evidence: the average over anchors and alternatives."""
+        return float(self._evidence.mean())
+
+    def update(self, scores: npt.ArrayLike) -> float:
+        """Take in the scores of the next counted run, shape (K,); returns the evidence after it."""
+        row = np.asarray(scores, dtype=np.float64)
+        known = ~np.isnan(row) & ~np.isnan(self._usual)
+        left = known & (np.abs(row - self._usual) >= HALF_A_LEVEL)
+        factor = np.where(left[None, :], self._up, self._down)
+        factor[:, ~known] = 1.0
+        self._evidence = (self._evidence + known[None, :]) * factor
+        self._log_path.append(np.log(factor))
+        if len(self._seen) < self._most_learned:
+            self._seen = np.vstack([self._seen, row])
+            self._learn()
+        return self.value
+
+    def leading(self) -> FlipChange:
+        """The anchor with most evidence, and when it left: the posterior over the first run away.
+
+        Raises:
+            ValueError: no run was watched yet.
+        """
+        if not self._log_path:
+            raise ValueError("no run was watched yet")
+        alternative, anchor = np.unravel_index(int(np.argmax(self._evidence)), self._evidence.shape)
+        path = np.array([factors[alternative, anchor] for factors in self._log_path])
+        since = np.cumsum(path[::-1])[::-1]  # log evidence of a change right before each run
+        weight = np.exp(since - since.max())
+        weight /= weight.sum()
+        order = np.argsort(-weight, kind="stable")
+        chosen = order[: int(np.searchsorted(np.cumsum(weight[order]), 0.95)) + 1]
+        return FlipChange(anchor=int(anchor), index=int(order[0]), low=int(chosen.min()), high=int(chosen.max()))
+
+    def _learn(self) -> None:
+        """What is usual for each anchor, and how often it may flip, by the runs seen so far."""
+        usual, off, n = _usual(self._seen)
+        self._usual = usual
+        probability = np.clip(upper_limit(off, n), LEAST_FLIPS, MOST_FLIPS)
+        alternative = np.maximum(np.array(ALTERNATIVES)[:, None], np.minimum(1.3 * probability, MOST_FLIPS)[None, :])
+        self._up = alternative / probability
+        self._down = (1 - alternative) / (1 - probability)
+
+
+def upper_limit(off: npt.ArrayLike, n: npt.ArrayLike) -> FloatArray:
+    """One-sided 90 % Clopper-Pearson limit of a share; 1 without any observation.
+
+    Args:
+        off: Times that it happened, any shape.
+        n: Times that it could have, same shape.
+    """
+    happened, possible = np.asarray(off, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    inside = (possible > 0) & (happened < possible)
+    limit = special.betaincinv(
+        np.where(inside, happened + 1, 1.0), np.where(inside, possible - happened, 1.0), BOUND_LEVEL
+    )
+    return np.asarray(np.where(inside, limit, 1.0), dtype=np.float64)
+
+
+def _usual(seen: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Each anchor's usual score, times it was off it, and scores it has.
+
+    The usual score is the most frequent level, where levels are whole 1..5 equivalents; scores of a finer scale are
+    represented by the median of those at that level.
+    """
+    n_anchors = seen.shape[1]
+    usual, off, n = np.full(n_anchors, math.nan), np.zeros(n_anchors), np.zeros(n_anchors)
+    for anchor in range(n_anchors):
+        known = seen[:, anchor][~np.isnan(seen[:, anchor])]
+        if not len(known):
+            continue
+        at = np.floor(known + 0.5)
+        levels, counts = np.unique(at, return_counts=True)
+        usual[anchor] = float(np.median(known[at == levels[np.argmax(counts)]]))
+        away: BoolArray = np.abs(known - usual[anchor]) >= HALF_A_LEVEL
+        off[anchor], n[anchor] = float(away.sum()), float(len(known))
+    return usual, off, n
