@@ -310,8 +310,8 @@ def test_runs_every_two_hours_show_the_judge_sooner_and_the_assistant_no_sooner(
 
 
 def test_what_will_be_seen_is_told_at_the_judges_share_of_false_alarms(look: Forecast) -> None:
-    """The same number as the planning formula at weight 0.35; more anchors or answers show smaller changes."""
-    threshold = alarm_threshold(runs_per_year=365.25, false_alarms_per_year=1.0, weight=0.35)
+    """The same number as the planning formula at the level's part of 0.35; more anchors or answers show more."""
+    threshold = alarm_threshold(runs_per_year=365.25, false_alarms_per_year=1.0, weight=0.35 * 0.5)
     wanted = smallest_visible_change(3, anchor_stream(look.n_anchors), threshold=threshold)
     assert look.judge is not None
     assert look.judge.within_soon == pytest.approx(wanted)
@@ -337,7 +337,7 @@ def test_visible_changes_are_in_units_of_the_scale(tmp_path: Path) -> None:
         }
     )
     found = forecast(wide, now=NOW)
-    threshold = alarm_threshold(runs_per_year=365.25, false_alarms_per_year=1.0, weight=0.35)
+    threshold = alarm_threshold(runs_per_year=365.25, false_alarms_per_year=1.0, weight=0.35 * 0.5)
     change = smallest_visible_change(3, anchor_stream(20), threshold=threshold)
     assert found.judge is not None
     assert change is not None

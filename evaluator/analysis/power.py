@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.analysis.settings import ASSISTANT_WEIGHT, JUDGE_WEIGHT, AnalysisSettings
+from evaluator.analysis.settings import ASSISTANT_WEIGHT, JUDGE_LEVEL_WEIGHT, JUDGE_WEIGHT, AnalysisSettings
 from evaluator.analysis.units import Scale
 from evaluator.findings import Findings
 from evaluator.stats.detector import alarm_threshold
@@ -108,7 +108,7 @@ def planned(
     runs_per_year, alarms = settings.runs_per_year, settings.false_alarms_per_year
     runs = max(1, round(days * runs_per_year / 365.25))
     judge, assistant = anchor_noise(anchor_scores), answer_noise(findings, scale)
-    threshold = alarm_threshold(runs_per_year=runs_per_year, false_alarms_per_year=alarms, weight=JUDGE_WEIGHT)
+    threshold = alarm_threshold(runs_per_year=runs_per_year, false_alarms_per_year=alarms, weight=JUDGE_LEVEL_WEIGHT)
     day_threshold = alarm_threshold(runs_per_year=365.25, false_alarms_per_year=alarms, weight=ASSISTANT_WEIGHT)
 
     def of_anchors(n: int) -> Stream:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from evaluator.records import content_hash
+from evaluator.stats.judge_evidence import WEIGHTS
 
 # shares of the false alarms that a year may have, over all that one judge setup watches; they add up to 1
 JUDGE_WEIGHT = 0.35
@@ -14,6 +15,8 @@ ASSISTANT_WEIGHT = 0.35
 SEGMENTS_WEIGHT = 0.15
 LIMITS_WEIGHT = 0.10
 RAW_WEIGHT = 0.05
+# of the judge's share, what a move of the level alone may use: the rest is for the other ways in which it can change
+JUDGE_LEVEL_WEIGHT = JUDGE_WEIGHT * WEIGHTS["level"]
 
 
 @dataclass(frozen=True, kw_only=True)

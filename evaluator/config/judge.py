@@ -116,9 +116,11 @@ class JudgeConfig(Section):
     def _one_group(cls, value: str | None) -> str | None:
         if value is None:
             return value
+        import regex  # what replies are searched with
+
         try:
-            n_groups = re.compile(value).groups
-        except re.error as error:
+            n_groups = regex.compile(value).groups
+        except regex.error as error:
             raise ValueError(f"not a regular expression ({error})") from error
         if n_groups != 1:
             raise ValueError(

@@ -55,7 +55,7 @@ def _are_shipped(patient: Patient) -> bool:
 
 def _what_is_seen(patient: Patient) -> str:
     """How long a change would go unnoticed that stays: of 0.2 points of a 1-5 scale, or as much of another."""
-    from evaluator.analysis.settings import JUDGE_WEIGHT
+    from evaluator.analysis.settings import JUDGE_LEVEL_WEIGHT
     from evaluator.stats.detector import alarm_threshold
     from evaluator.stats.paired import units_per_point
     from evaluator.stats.planning import anchor_stream, runs_to_alarm
@@ -64,7 +64,7 @@ def _what_is_seen(patient: Patient) -> str:
     threshold = alarm_threshold(
         runs_per_year=runs_per_year(config.schedule.cron, schedule_zone(config), patient.now),
         false_alarms_per_year=config.alarms.false_alarms_per_year,
-        weight=JUDGE_WEIGHT,
+        weight=JUDGE_LEVEL_WEIGHT,
     )
     n_runs = runs_to_alarm(_CHANGE, anchor_stream(len(patient.anchors)), threshold=threshold)
     if n_runs is None or not math.isfinite(n_runs):

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evaluator.judges.json_scan import split_thinking
+from evaluator.judges.patterns import SlowPatternError, last_group
 from evaluator.judges.score_fields import ScoreField
 from evaluator.judges.scores import read_score_text
 from evaluator.records import Rubric
@@ -103,10 +104,11 @@ def _score_span(
     if score_pattern is not None:
         answer = split_thinking(content).answer
         offset = len(content) - len(answer)
-        matches = list(re.compile(score_pattern).finditer(answer))
-        if not matches or matches[-1][1] is None:
+        try:
+            found = last_group(score_pattern, answer)
+        except SlowPatternError:
             return None
-        return offset + matches[-1].start(1), offset + matches[-1].end(1)
+        return None if found is None or found[0] < 0 else (offset + found[0], offset + found[1])
     field = ScoreField.parse(score_field)
     keys = "|".join(re.escape(key) for key in dict.fromkeys((field.key, field.last_key)))
     values = re.compile(rf'"(?:{keys})"\s*:\s*(?:"(?P<text>[^"\\]*)"|(?P<number>[^\s,}}\]"]+))', re.IGNORECASE)

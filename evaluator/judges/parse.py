@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from evaluator.judges.json_scan import CONFLICT, INVALID, FoundObject, Scan, load_json, scan_objects, split_thinking
+from evaluator.judges.patterns import SlowPatternError, last_group
 from evaluator.judges.score_fields import Found, ScoreField
 from evaluator.judges.scores import ScoreOrReason, read_score, read_score_text
 from evaluator.judges.text_forms import declines, find_text_score
@@ -56,7 +57,7 @@ def parse_reply(
     reader = _Reader(
         rubric=rubric,
         field=ScoreField.parse(score_field),
-        pattern=None if score_pattern is None else re.compile(score_pattern),
+        pattern=score_pattern,
         is_cut=finish_reason == "length",
         thinking=safe_text(reasoning or ""),
     )
@@ -87,7 +88,7 @@ class _Reader:
     field: ScoreField
     is_cut: bool
     thinking: str
-    pattern: re.Pattern[str] | None = None
+    pattern: str | None = None
 
     def read(self, content: str) -> ParsedVerdict:
         """Whole text first, thinking aside second: a tag quoted inside a valid verdict must not destroy it."""
@@ -172,13 +173,16 @@ class _Reader:
             return self.from_members(chosen.members)
         return self._from_words(text, scan)
 
-    def _from_pattern(self, text: str, pattern: re.Pattern[str]) -> ParsedVerdict:
+    def _from_pattern(self, text: str, pattern: str) -> ParsedVerdict:
         """Read what the last match of one's own pattern holds; of a reply that was cut off, nobody knows the last."""
         if self.is_cut:
             return self.unscored(UnscoredReason.TRUNCATED)
-        matches = list(pattern.finditer(text))
-        if matches:
-            value = matches[-1][1] or ""
+        try:
+            span = last_group(pattern, text)
+        except SlowPatternError as error:
+            return self.unscored(UnscoredReason.UNPARSED, detail=f"{error}; it can be matched in too many ways")
+        if span is not None:
+            value = text[slice(*span)] if span[0] >= 0 else ""
             return self._verdict(read_score_text(value, rubric=self.rubric), value, explanation=text)
         reason = UnscoredReason.REFUSAL if declines(text) else UnscoredReason.UNPARSED
         return self.unscored(reason, detail=text)

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from evaluator.analysis import ASSISTANT_WEIGHT
-from evaluator.analysis.settings import JUDGE_WEIGHT
+from evaluator.analysis.settings import JUDGE_LEVEL_WEIGHT
 from evaluator.config import BudgetConfig, Config, StoreConfig
 from evaluator.errors import DataFileError
 from evaluator.importers import ImportedItem, iter_items
@@ -258,7 +258,7 @@ def _judge_visible(n_anchors: int, config: Config, per_year: float, scale: tuple
     if n_anchors < MIN_ANCHORS:
         return None
     days_apart = DAYS_PER_YEAR / per_year
-    return _visible(anchor_stream(n_anchors), JUDGE_WEIGHT, config, per_year, scale, days_apart)
+    return _visible(anchor_stream(n_anchors), JUDGE_LEVEL_WEIGHT, config, per_year, scale, days_apart)
 
 
 def _assistant_visible(n_answers: int, config: Config, per_year: float, scale: tuple[float, float]) -> Visible:

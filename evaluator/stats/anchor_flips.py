@@ -1,8 +1,9 @@
 """One anchor among many that left its usual score for good: evidence that holds whatever the anchors have in common.
 
 Every anchor flips now and then, some often. How often is not known, but the runs seen so far bound it; an anchor that
-stays away longer than that bound allows has changed. The streams of all anchors are averaged, so that no correction
-for their number is needed.
+stays away longer than that bound allows has changed. What was seen is believed only some time later, so that a break
+cannot pass for a habit before it is noticed. The streams of all anchors are averaged, so that no correction for their
+number is needed.
 
 Sources: Shin, Ramdas and Rinaldo, E-detectors, arXiv 2203.03532 (averages of e-detectors are e-detectors).
 """
@@ -22,6 +23,8 @@ BOUND_LEVEL = 0.9  # of the upper limit for an anchor's flip probability
 LEAST_FLIPS = 0.02
 MOST_FLIPS = 0.999
 ALTERNATIVES = (0.5, 0.9)  # how often a changed anchor is off its usual score
+BELIEVED_AFTER = 30  # runs; an anchor that left for good is noticed within ten
+RELEARNED_EVERY = 10  # runs, and by a tenth of all: a long history need not be counted again each time
 HALF_A_LEVEL = 0.5 - 1e-9  # nearer than that to its usual score, an anchor has not left it
 
 
@@ -47,13 +50,14 @@ class AnchorFlips:
 
     Args:
         reference: Scores of the runs that define "usual", shape (B, K), nan where missing, 1..5 equivalents.
-        most_learned: Runs, reference included, after which what is usual is settled; until then it is learned on.
+        most_learned: Runs, reference included, that are learned from at once; later ones only after thirty more.
 
     An anchor without a score in the reference is not watched until it has one.
     """
 
     def __init__(self, reference: npt.ArrayLike, *, most_learned: int) -> None:
         self._seen = np.asarray(reference, dtype=np.float64).copy()
+        self._waiting: list[FloatArray] = []
         self._most_learned = most_learned
         self._evidence = np.zeros((len(ALTERNATIVES), self._seen.shape[1]))
         self._log_path: list[FloatArray] = []
@@ -73,27 +77,46 @@ class AnchorFlips:
         factor[:, ~known] = 1.0
         self._evidence = (self._evidence + known[None, :]) * factor
         self._log_path.append(np.log(factor))
+        self._waiting.append(row)
         if len(self._seen) < self._most_learned:
-            self._seen = np.vstack([self._seen, row])
-            self._learn()
+            self._believe(1)
+        else:
+            due = max(RELEARNED_EVERY, len(self._seen) // 10)
+            if len(self._waiting) >= BELIEVED_AFTER + due:
+                self._believe(due)
         return self.value
 
-    def leading(self) -> FlipChange:
-        """The anchor with most evidence, and when it left: the posterior over the first run away.
+    @property
+    def leading(self) -> int:
+        """Column of the anchor with most evidence."""
+        return int(np.argmax(self._evidence.max(axis=0)))
+
+    def change_of(self, anchor: int) -> FlipChange:
+        """When an anchor left its usual score: the posterior over the first run away.
+
+        Args:
+            anchor: Its column; the one that led when the alarm fired, since what lasts becomes usual in time.
 
         Raises:
             ValueError: no run was watched yet.
         """
         if not self._log_path:
             raise ValueError("no run was watched yet")
-        alternative, anchor = np.unravel_index(int(np.argmax(self._evidence)), self._evidence.shape)
-        path = np.array([factors[alternative, anchor] for factors in self._log_path])
+        paths = np.array([factors[:, anchor] for factors in self._log_path])
+        sums = np.cumsum(paths[::-1], axis=0)[::-1]
+        path = paths[:, int(np.argmax(sums.max(axis=0)))]
         since = np.cumsum(path[::-1])[::-1]  # log evidence of a change right before each run
         weight = np.exp(since - since.max())
         weight /= weight.sum()
         order = np.argsort(-weight, kind="stable")
         chosen = order[: int(np.searchsorted(np.cumsum(weight[order]), 0.95)) + 1]
-        return FlipChange(anchor=int(anchor), index=int(order[0]), low=int(chosen.min()), high=int(chosen.max()))
+        return FlipChange(anchor=anchor, index=int(order[0]), low=int(chosen.min()), high=int(chosen.max()))
+
+    def _believe(self, n: int) -> None:
+        """Learn from the oldest runs that wait."""
+        self._seen = np.vstack([self._seen, *self._waiting[:n]])
+        del self._waiting[:n]
+        self._learn()
 
     def _learn(self) -> None:
         """What is usual for each anchor, and how often it may flip, by the runs seen so far."""
@@ -126,15 +149,14 @@ def _usual(seen: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     The usual score is the most frequent level, where levels are whole 1..5 equivalents; scores of a finer scale are
     represented by the median of those at that level.
     """
-    n_anchors = seen.shape[1]
-    usual, off, n = np.full(n_anchors, math.nan), np.zeros(n_anchors), np.zeros(n_anchors)
-    for anchor in range(n_anchors):
-        known = seen[:, anchor][~np.isnan(seen[:, anchor])]
-        if not len(known):
-            continue
-        at = np.floor(known + 0.5)
-        levels, counts = np.unique(at, return_counts=True)
-        usual[anchor] = float(np.median(known[at == levels[np.argmax(counts)]]))
-        away: BoolArray = np.abs(known - usual[anchor]) >= HALF_A_LEVEL
-        off[anchor], n[anchor] = float(away.sum()), float(len(known))
-    return usual, off, n
+    known = ~np.isnan(seen)
+    n = known.sum(axis=0)
+    usual = np.full(seen.shape[1], math.nan)
+    values = seen[:, n > 0]
+    if values.size:
+        at = np.floor(values + 0.5)
+        levels = np.unique(at[~np.isnan(at)])
+        counts = np.stack([(at == level).sum(axis=0) for level in levels])
+        usual[n > 0] = np.nanmedian(np.where(at == levels[counts.argmax(axis=0)], values, np.nan), axis=0)
+    away: BoolArray = known & (np.abs(seen - usual) >= HALF_A_LEVEL)
+    return usual, away.sum(axis=0).astype(np.float64), n.astype(np.float64)

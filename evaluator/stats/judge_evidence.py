@@ -39,12 +39,14 @@ class Alarm:
         n: Counted runs seen, reference included.
         autocorrelation: Of that stream at that moment.
         evidence: Combined evidence.
+        anchor: Column of the anchor with most evidence of its own.
     """
 
     stream: str
     n: int
     autocorrelation: float
     evidence: float
+    anchor: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +75,7 @@ class JudgeEvidence:
         reference: Numbers of the counted reference runs, at least ten, none nan.
         reference_scores: The anchors' scores of those runs, shape (B, K), nan where missing.
         floors: Least spread of each stream, from ``streams.stream_floors``.
-        most_learned: Counted runs after which an anchor's usual score is settled.
+        most_learned: Counted runs that an anchor's usual score is learned from at once.
         settings: Constants of the method.
 
     Raises:
@@ -130,12 +132,14 @@ class JudgeEvidence:
         name = self.leading
         stream = self._streams.get(name)
         rho = 0.0 if stream is None else stream.autocorrelation
-        return Alarm(stream=name, n=self.n, autocorrelation=rho, evidence=self.value)
+        return Alarm(
+            stream=name, n=self.n, autocorrelation=rho, evidence=self.value, anchor=self._flips.leading
+        )  # fmt: skip
 
     def change(self, alarm: Alarm) -> EvidenceChange:
         """Date the change behind an alarm, by all runs up to now."""
         if alarm.stream == ANCHOR:
-            left = self._flips.leading()
+            left = self._flips.change_of(alarm.anchor)
             first = self._n_reference
             return EvidenceChange(
                 stream=ANCHOR,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -161,6 +163,25 @@ def test_words_around_the_match_are_the_explanation() -> None:
     """People want to read why."""
     verdict = parse_reply("Clear and true.\nScore: 4", rubric=RUBRIC, score_pattern=r"Score: (\d)")
     assert "Clear and true." in verdict.explanation
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reply"),
+    [(r"(a+)+$", "a" * 5_000 + "!"), (r"(?:a|aa)+(x)$", "a" * 200 + "!"), (r"(.*)*=.*=.*\d$", "=" * 20_000)],
+)
+def test_pattern_that_comes_to_no_end_costs_a_reply_its_score_and_not_the_run(pattern: str, reply: str) -> None:
+    """Some patterns can be matched in more ways than there is time for."""
+    started = time.monotonic()
+    verdict = parse_reply(f"Score: 4\n{reply}", rubric=RUBRIC, score_pattern=pattern)
+    assert time.monotonic() - started < 20
+    assert verdict.unscored_reason in (UnscoredReason.UNPARSED, UnscoredReason.MISSING)
+
+
+def test_reply_says_that_the_pattern_was_too_slow() -> None:
+    """Or nobody would find out what to change."""
+    verdict = parse_reply("a" * 200 + "!", rubric=RUBRIC, score_pattern=r"(?:a|aa)+(x)$")
+    assert verdict.unscored_reason is UnscoredReason.UNPARSED
+    assert verdict.detail.startswith("score_pattern came to no end in 1 s")
 
 
 # ---------------------------------------------------------------- names of levels

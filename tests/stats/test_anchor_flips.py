@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from evaluator.stats.anchor_flips import ALTERNATIVES, LEAST_FLIPS, AnchorFlips, upper_limit
+from evaluator.stats.anchor_flips import ALTERNATIVES, BELIEVED_AFTER, LEAST_FLIPS, AnchorFlips, upper_limit
 from tests.stats.latent import whole_scores
 
 
@@ -20,6 +20,11 @@ def exact_reference(n_runs=20, n_anchors=4, level=3.0):
 def reference_with(n_off, n_runs=20):
     """One anchor that was off its usual 3 in so many runs."""
     return np.array([[4.0]] * n_off + [[3.0]] * (n_runs - n_off))
+
+
+def dated(flips):
+    """When the leading anchor left."""
+    return flips.change_of(flips.leading)
 
 
 def after(reference, rows, most_learned=None):
@@ -116,8 +121,8 @@ class TestWhatDoesNotMatter:
         order = np.random.default_rng(2).permutation(20)
         plain, shuffled = after(scores[:20], scores[20:]), after(scores[:20, order], scores[20:, order])
         assert shuffled.value == pytest.approx(plain.value)
-        assert plain.leading().anchor == 7
-        assert order[shuffled.leading().anchor] == 7
+        assert plain.leading == 7
+        assert order[shuffled.leading] == 7
 
     def test_mirrored_scale_carries_the_same_evidence(self):
         """6 - score; the most frequent score is unique with nineteen runs of two values."""
@@ -143,7 +148,7 @@ class TestWhatDoesNotMatter:
         assert strange.value < 10
         for _ in range(6):
             strange.update([3.0, 1.0])
-        assert strange.leading().anchor == 1
+        assert strange.leading == 1
 
     def test_fractional_scores_near_the_usual_one_have_not_left(self):
         """Averages of repeats: 3.4 is still 3, 3.6 is not."""
@@ -162,11 +167,37 @@ class TestLearning:
         gain_learned = learned.update([5.0, 3.0, 3.0, 3.0])
         assert gain_learned > settled.update([5.0, 3.0, 3.0, 3.0])
 
-    def test_after_that_nothing_is_learned(self):
-        """A change cannot become usual."""
-        flips = after(exact_reference(), [[5.0, 3.0, 3.0, 3.0]] * 60, most_learned=20)
+    def test_later_runs_are_believed_only_thirty_runs_later(self):
+        """A break is noticed long before it could become usual; up to then a settled limit gives the same evidence."""
+        rows = [[5.0, 3.0, 3.0, 3.0]] * (BELIEVED_AFTER + 9)
+        flips = after(exact_reference(), rows)
+        limit = float(stats.beta.ppf(0.9, 1, 20))
+        expected = 0.0
+        for alternative in ALTERNATIVES:
+            factor = alternative / limit
+            expected += factor * (factor ** len(rows) - 1) / (factor - 1)
+        assert flips.value == pytest.approx(expected / 8, rel=1e-6)
+
+    def test_an_anchor_that_flips_oftener_than_its_reference_showed_stops_being_news(self):
+        """Away in one run of four, and by chance never in the reference: with a settled limit it would alarm anew."""
+        away = np.random.default_rng(3).random(1000) < 0.25
+        flips, limit = AnchorFlips(reference_with(0), most_learned=20), float(stats.beta.ppf(0.9, 1, 20))
+        settled, late, late_settled = 0.0, [], []
+        for place, off in enumerate(away):
+            value = flips.update([3.0 + off])
+            settled = (settled + 1) * (0.5 / limit if off else 0.5 / (1 - limit))
+            if place >= 500:
+                late.append(value)
+                late_settled.append(settled)
+        assert np.mean(late) < 36
+        assert np.mean(late_settled) > 3650
+
+    def test_an_anchor_that_left_long_ago_keeps_its_date(self):
+        """Two hundred runs later its new score is the usual one, and its evidence sinks."""
+        flips = after(exact_reference(), [[3.0] * 4] * 5 + [[3.0, 3.0, 1.0, 3.0]] * 200)
+        assert flips.change_of(2).index == 5
         grown = flips.value
-        assert flips.update([5.0, 3.0, 3.0, 3.0]) > 2 * grown
+        assert flips.update([3.0, 3.0, 1.0, 3.0]) < grown
 
 
 class TestDate:
@@ -174,14 +205,14 @@ class TestDate:
 
     def test_first_run_away_is_found(self):
         """Five quiet runs, then away for good."""
-        found = after(exact_reference(), [[3.0] * 4] * 5 + [[3.0, 3.0, 1.0, 3.0]] * 6).leading()
+        found = dated(after(exact_reference(), [[3.0] * 4] * 5 + [[3.0, 3.0, 1.0, 3.0]] * 6))
         assert (found.anchor, found.index) == (2, 5)
         assert found.low <= 5 <= found.high
 
     def test_date_of_a_restless_anchor_is_less_sure(self):
         """It was off in a third of the reference: the set is wider."""
-        sure = after(reference_with(0), [[3.0]] * 6 + [[5.0]] * 8).leading()
-        unsure = after(reference_with(7), [[3.0], [4.0]] * 3 + [[5.0]] * 8).leading()
+        sure = dated(after(reference_with(0), [[3.0]] * 6 + [[5.0]] * 8))
+        unsure = dated(after(reference_with(7), [[3.0], [4.0]] * 3 + [[5.0]] * 8))
         assert unsure.high - unsure.low > sure.high - sure.low
 
     def test_set_covers_the_true_date(self):
@@ -191,11 +222,11 @@ class TestDate:
         for _ in range(200):
             changed = int(rng.integers(5, 20))
             row_of = np.where(np.arange(changed + 12) >= changed, rng.random(changed + 12) < 0.9, False)
-            found = after(reference_with(0), [[3.0 + off] for off in row_of]).leading()
+            found = dated(after(reference_with(0), [[3.0 + off] for off in row_of]))
             covered += found.low <= changed <= found.high
         assert covered >= 184
 
     def test_no_run_no_date(self):
         """Nothing was watched yet."""
         with pytest.raises(ValueError, match="no run"):
-            AnchorFlips(exact_reference(), most_learned=20).leading()
+            AnchorFlips(exact_reference(), most_learned=20).change_of(0)
