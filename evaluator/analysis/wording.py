@@ -87,7 +87,19 @@ def assistant_sentence(findings: Findings) -> str:
         changed = f"{assistant['direction']} {when}, {size}, with the judge's own change taken out"
         return f"Your assistant: {changed} ({counts})."
     said = state_words(assistant["state"], findings["settings"]["smallest_change"])
-    return f"Your assistant, day by day: {said}; {size} ({counts})."
+    return f"Your assistant, day by day: {said}; {size} ({counts}).{_what_it_takes(findings)}"
+
+
+def _what_it_takes(findings: Findings) -> str:
+    """A second sentence: how many more days, or anchors, until a change that matters can be told; empty when enough."""
+    assistant, smallest = findings["assistant"], findings["settings"]["smallest_change"]
+    days, anchors = assistant.get("more_days"), assistant.get("more_anchors")
+    wanted = [counted(days, "more day")] if days else []
+    wanted += [counted(anchors, "more anchor")] if anchors else []
+    if not wanted or assistant["state"] == "steady":
+        return ""
+    together = " and ".join(wanted) if assistant.get("more_together") else " or ".join(wanted)
+    return f" To tell it to within ±{number(smallest)} takes about {together}."
 
 
 def shares_sentence(shares: Shares) -> str:

@@ -47,8 +47,8 @@ class _FailOn(click.ParamType[frozenset[str]]):
     "--fail-on",
     type=_FailOn(),
     default=frozenset(),
-    help="Exit with 2 for judge drift (judge), 3 for a change of quality (quality), 4 while nothing can be told"
-    " (undecided); separated by commas, the lowest code wins.",
+    help="Exit with 2 for judge drift (judge), 3 for a change of quality or a crossed limit (quality), 4 while nothing"
+    " can be told (undecided); separated by commas, the lowest code wins.",
 )
 @click.option(
     "--baseline",
@@ -132,7 +132,8 @@ def _holds(cause: str, findings: Findings | None) -> bool:
     if cause == "judge":
         return judge == "changed"
     if cause == "quality":
-        return assistant == "changed" or _segment_got_worse(findings)
+        crossed = any(limit["state"] == "crossed" for limit in findings.get("limits", []))
+        return assistant == "changed" or crossed or _segment_got_worse(findings)
     return judge in _UNDECIDED or assistant in _UNDECIDED
 
 
@@ -189,13 +190,20 @@ def _put_findings(findings: Findings, current: Current, recheck: dict[str, Any] 
 def _judge_row(judge: JudgeFinding) -> list[object]:
     return [
         "judge",
-        judge["state"].replace("_", " "),
+        _judge_finding(judge),
         signed(judge["estimate"]),
         bounds(judge["low"], judge["high"]),
         f"{counted(judge['n_anchors'], 'anchor')}, {counted(judge['n_runs_counted'], 'run')}",
         _since(judge["since_day"], judge["since_first_day"], judge["since_last_day"]),
         judge["method"] or None,
     ]
+
+
+def _judge_finding(judge: JudgeFinding) -> str:
+    """The state, and in which way the judge changed."""
+    kind = judge.get("kind")  # an analysis of an older version has none
+    said = judge["state"].replace("_", " ")
+    return said if kind is None else f"{said}: {kind.replace('_', ' ')}"
 
 
 def _assistant_row(assistant: QualityFinding) -> list[object]:

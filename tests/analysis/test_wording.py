@@ -9,7 +9,7 @@ import pytest
 
 from evaluator.analysis.headlines import headline, tone
 from evaluator.analysis.phrases import counted, day_text, days_text, number, signed, since_text, size_text
-from evaluator.analysis.wording import sentences, unscored_sentences
+from evaluator.analysis.wording import assistant_sentence, sentences, unscored_sentences
 from evaluator.findings import Findings
 from tests.analysis.findings import LEARNING_JUDGE, MOVED_JUDGE, SHARES, WORSE, findings, segment
 
@@ -430,3 +430,20 @@ class TestPhrases:
     def test_counts_agree_with_their_noun(self, n, text):
         """One is not many."""
         assert counted(n, "run") == text
+
+
+@pytest.mark.parametrize(
+    ("needed", "said"),
+    [
+        ({"more_days": 12}, "takes about 12 more days."),
+        ({"more_days": 1, "more_anchors": 40}, "takes about 1 more day or 40 more anchors."),
+        ({"more_days": 9, "more_anchors": 40, "more_together": True}, "takes about 9 more days and 40 more anchors."),
+        ({"more_days": None, "more_anchors": None}, "after)."),
+        ({"more_days": 0}, "after)."),
+        ({}, "after)."),
+    ],
+)
+def test_what_it_takes_to_tell_is_said_of_the_assistant(needed: dict[str, Any], said: str) -> None:
+    """More days, more anchors, or both; nothing when it is enough, or when nothing would do."""
+    found = findings(assistant={"state": "no_change_shown", **needed})
+    assert assistant_sentence(found).endswith(said)
