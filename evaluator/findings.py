@@ -27,7 +27,11 @@ class LimitUsed(TypedDict):
 
 
 class SettingsUsed(TypedDict):
-    """What the analysis was told."""
+    """What the analysis was told.
+
+    ``false_alarms_per_year`` is the user's number, for the whole app; each of its ``n_watched`` judge setups has an
+    equal part of it.
+    """
 
     level: float
     false_alarms_per_year: float
@@ -35,6 +39,7 @@ class SettingsUsed(TypedDict):
     smallest_change: float
     baseline_runs: int
     learning_runs: int
+    n_watched: NotRequired[int]
     limits: NotRequired[list[LimitUsed]]
 
 

@@ -40,7 +40,7 @@ from evaluator.analysis.seasons import (
 )
 from evaluator.analysis.segments import segment_findings, segment_looks
 from evaluator.analysis.series import watched_series
-from evaluator.analysis.settings import ASSISTANT_WEIGHT, AnalysisSettings
+from evaluator.analysis.settings import ASSISTANT_WEIGHT, AnalysisSettings, n_watched, share_of_one
 from evaluator.analysis.shares import change_shares
 from evaluator.analysis.totals import read_traffic
 from evaluator.analysis.units import Scale
@@ -101,12 +101,14 @@ def analyse(store: Store, *, app: str, ruler_id: str, settings: AnalysisSettings
     Raises:
         KeyError: the app never used this setup.
     """
-    setup = next((row for row in read.rulers(store, app) if row["ruler_id"] == ruler_id), None)
+    setups = read.rulers(store, app)
+    setup = next((row for row in setups if row["ruler_id"] == ruler_id), None)
     if setup is None:
         raise KeyError(f"app {app!r} has no judge setup {ruler_id!r}")
     scale = Scale(low=float(setup["scale_min"]), high=float(setup["scale_max"]))
     anchors = anchor_source(store, app, setup)
-    used, events = _settings_used(settings), _events(store, app, {ruler_id, anchors.ruler_id})
+    asked, events = _settings_used(settings, n_watched(setups)), _events(store, app, {ruler_id, anchors.ruler_id})
+    used = share_of_one(asked)
     whose = {"app": app, "ruler_id": ruler_id, "criterion": str(setup["criterion"])}
     history = read_anchor_history(
         store, app=app, ruler_id=anchors.ruler_id, criterion=anchors.criterion, scale=scale.bounds
@@ -148,7 +150,7 @@ def analyse(store: Store, *, app: str, ruler_id: str, settings: AnalysisSettings
         baseline_first_day=_baseline_days(judge)[0],
         baseline_last_day=_baseline_days(judge)[1],
         last_days=LAST_DAYS,
-        settings=used,
+        settings=asked,
         judge=judge.finding,
         assistant=assistant,
         segments=segments,
@@ -214,7 +216,7 @@ def _put_into_words(findings: Findings, reasons: Mapping[Source, Mapping[str, Ma
     findings["look_segments"] = [*(None for _ in missing), *(segment_id for segment_id, _ in looks)]
 
 
-def _settings_used(settings: AnalysisSettings) -> SettingsUsed:
+def _settings_used(settings: AnalysisSettings, n_setups: int) -> SettingsUsed:
     return SettingsUsed(
         level=LEVEL,
         false_alarms_per_year=settings.false_alarms_per_year,
@@ -222,6 +224,7 @@ def _settings_used(settings: AnalysisSettings) -> SettingsUsed:
         smallest_change=settings.smallest_change,
         baseline_runs=BASELINE_RUNS,
         learning_runs=MIN_REFERENCE_RUNS,
+        n_watched=n_setups,
         limits=[
             LimitUsed(kind=limit.kind, bound=limit.bound, level=limit.level, segment=limit.segment)
             for limit in settings.limits

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import date, timedelta
 from typing import Any, Literal
 
+from evaluator.findings import SettingsUsed
 from evaluator.records import content_hash
 from evaluator.stats.judge_evidence import WEIGHTS
 
@@ -17,6 +19,9 @@ LIMITS_WEIGHT = 0.10
 RAW_WEIGHT = 0.05
 # of the judge's share, what a move of the level alone may use: the rest is for the other ways in which it can change
 JUDGE_LEVEL_WEIGHT = JUDGE_WEIGHT * WEIGHTS["level"]
+
+WATCHED_DAYS = 8  # a setup without a run for longer than a week is not watched any more
+IMPORTED = "imported"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +54,32 @@ class AnalysisSettings:
     def settings_hash(self) -> str:
         """Hash of the settings."""
         return content_hash(asdict(self))
+
+
+def n_watched(setups: Sequence[Mapping[str, Any]]) -> int:
+    """How many judge setups of an app are watched side by side: they share the promise of few false alarms.
+
+    A setup whose last run came before the first one of a later setup was replaced by it. Imported scores are no watch
+    of their own.
+
+    Args:
+        setups: Rows of ``read.rulers``.
+    """
+    own = [row for row in setups if row["output_mode"] != IMPORTED and row["last_day"] is not None]
+    newest = max((str(row["last_day"]) for row in own), default=None)
+    if newest is None:
+        return 1
+    recent = (date.fromisoformat(newest) - timedelta(days=WATCHED_DAYS)).isoformat()
+    return max(1, sum(str(row["last_day"]) >= recent and not _is_replaced(row, own) for row in own))
+
+
+def _is_replaced(setup: Mapping[str, Any], setups: Sequence[Mapping[str, Any]]) -> bool:
+    return any(other["position"] > setup["position"] and other["first_day"] > setup["last_day"] for other in setups)
+
+
+def share_of_one(used: SettingsUsed) -> SettingsUsed:
+    """The settings for one of the setups that are watched side by side: an equal part of the false alarms."""
+    return {**used, "false_alarms_per_year": used["false_alarms_per_year"] / used.get("n_watched", 1)}
 
 
 def settings_from(used: Mapping[str, Any]) -> AnalysisSettings:
