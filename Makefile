@@ -7,6 +7,8 @@ ARGS ?=
 VENV := .venv
 PY := $(VENV)/bin/python
 CONSTRAINTS := constraints.txt
+# a comma written out would end the argument of a call
+COMMA := ,
 
 # other projects' modules must not leak in, and bytecode must be written: without it every start takes seconds longer
 unexport PYTHONPATH
@@ -113,7 +115,7 @@ $(VENV)/.stamp-local: $(VENV)/.stamp-test
 	@touch $@
 
 $(VENV)/.stamp-bench: $(VENV)/.stamp-test
-	$(call install,.[test,bench])
+	$(call install,.[test$(COMMA)bench])
 	@touch $@
 
 # ---------------------------------------------------------------- the browser of the page tests

@@ -65,7 +65,7 @@ def segment_of(key: StoreKey, app: str, segment_id: int | None) -> Row | None:
 
 @cached
 def list_answers(key: StoreKey, setup: Setup, where: AnswerFilter, order: str, page: int) -> AnswerList:
-    """One page of the answers that pass a filter; each row also has ``tags``."""
+    """One page of the answers that pass a filter; each row also has ``tags`` and ``deleted_utc``."""
     with opened(key) as store:
         total = _count(store, setup, where)
         n_pages = max(1, -(-total // PAGE_SIZE))
@@ -85,6 +85,7 @@ def list_answers(key: StoreKey, setup: Setup, where: AnswerFilter, order: str, p
         for row in shown:
             found = read.item(store, row["item_id"])
             row["tags"] = {} if found is None else found["tags"]
+            row["deleted_utc"] = None if found is None else found["deleted_utc"]
     return AnswerList(
         rows=shown,
         total=total,

@@ -7,10 +7,10 @@ import streamlit as st
 from dashboard.answer_queries import AnswerList, OpenAnswer, open_answer
 from dashboard.charts.verdicts import plot_verdicts
 from dashboard.choices import choose
-from dashboard.components import heading, render_chart, render_problem, render_text, score_text, small
+from dashboard.components import heading, render_chart, render_problem, render_text, say, score_text, small
 from dashboard.queries import Row
 from dashboard.scope import Problem, Scope
-from dashboard.wording import cost, count, counted, instant, reason
+from dashboard.wording import cost, count, counted, instant, reason, why_no_text
 from dashboard.wording import day as day_text
 from evaluator.judges.prompts import addresses_judge
 from evaluator.records import ItemFlag, Purpose
@@ -39,7 +39,7 @@ def render_answer(scope: Scope, item_id: str, found: AnswerList) -> None:
         small(_facts(item, scope))
         if opened.link is not None:  # the address is the configuration's; only an id in it comes from data
             st.link_button("Open in your trace store", opened.link, icon=":material/open_in_new:")
-    _texts(item)
+    _texts(item, scope)
     heading(_verdicts_title(opened), 3)
     comparable = [row for row in opened.verdicts if row["scale_max"] == scope.setup.scale_max]
     if len(comparable) > 1:
@@ -48,11 +48,11 @@ def render_answer(scope: Scope, item_id: str, found: AnswerList) -> None:
     _ids(item)
 
 
-def _texts(item: Row) -> None:
+def _texts(item: Row, scope: Scope) -> None:
     """Question and answer side by side, or why they are not there."""
-    if ItemFlag.TEXT_NOT_KEPT in item["flags"].split(","):
-        deleted = item["deleted_utc"] is not None
-        st.text("The text was deleted; its scores stay." if deleted else "Text is not kept here; its scores are.")
+    gone = why_no_text(item, scope.zone)
+    if gone:
+        say(_explained(gone, item))
         return
     left, right = st.columns(2, gap="medium")
     with left:
@@ -62,6 +62,15 @@ def _texts(item: Row) -> None:
         heading("Answer", 4)
         render_text(item["output"])
     _background(item)
+
+
+def _explained(gone: str, item: Row) -> str:
+    """Why there is no text, as a sentence with what did it."""
+    if item["deleted_utc"] is not None:
+        return f"Question, answer and the judge's words: {gone} by `judgewatch items delete`. Scores stay."
+    if ItemFlag.FROM_SCORES in item["flags"].split(","):
+        return f"Question and answer: {gone}; the imported scores came without them."
+    return f"Question and answer: {gone} (traffic.store_text is false). Scores stay."
 
 
 def _facts(item: Row, scope: Scope) -> str:

@@ -24,12 +24,19 @@ from evaluator.clock import SystemClock, utc_text
 from evaluator.export import csv_bytes
 from evaluator.records import Purpose
 
+MOST_WIDTH = 420  # pixels of a column of text; the rest of a longer one is seen on a double click
+_LETTER_WIDTH, _CELL_PADDING = 7, 24  # pixels, of the small print of tables
 LONG_TEXT = 1_400  # characters from which a text gets a box of its own with a scroll bar
 _BADGES: dict[str, tuple[str, Literal["orange", "green", "gray"]]] = {
     "look": ("needs a look", "orange"),
     "quiet": ("quiet", "green"),
     "unknown": ("not known yet", "gray"),
 }
+# the theme styles code in Markdown only; a grey that is half transparent is seen on white and on black
+_CODE_STYLE = (
+    "font-family: var(--st-code-font, monospace); font-size: 0.9em; padding: 0.1em 0.3em; border-radius: 0.25rem;"
+    " background: rgba(128, 128, 128, 0.16)"
+)
 _CHART_CONFIG = {"displayModeBar": False, "scrollZoom": False}
 
 
@@ -45,7 +52,7 @@ def require_scope() -> Scope:
 def heading(text: str, level: int = 3, *, width: Literal["stretch", "content"] = "stretch") -> None:
     """A heading whose text is shown letter by letter."""
     # the gap of the container is space enough; a browser's own margins would double it
-    st.html(f'<h{level} style="margin: 0; padding: 0">{html.escape(spoken(text))}</h{level}>', width=width)
+    st.html(f'<h{level} style="margin: 0; padding: 0">{_as_html(text)}</h{level}>', width=width)
 
 
 def render_text(text: str, *, empty: str = "(empty)") -> None:
@@ -80,12 +87,22 @@ def select_point(chart: Chart, *, key: str) -> int | None:
 
 def small(text: str) -> None:
     """A remark in small print, letter by letter."""
-    st.html(f'<small style="opacity: 0.72">{html.escape(spoken(text))}</small>')
+    st.html(f'<small style="opacity: 0.72">{_as_html(text)}</small>')
 
 
 def say(text: str) -> None:
-    """A sentence of ours; no markup in it is followed."""
-    st.text(spoken(text))
+    """A sentence of ours, its commands as code; no markup in it is followed."""
+    st.html(f'<p style="margin: 0; overflow-wrap: anywhere">{_as_html(text)}</p>')
+
+
+def _as_html(text: str) -> str:
+    """A sentence letter by letter, only its commands set as code; a line breaks between their words alone."""
+    return "".join(_code(piece) if is_command else html.escape(piece) for piece, is_command in spoken(text))
+
+
+def _code(command: str) -> str:
+    words = (f'<span style="white-space: nowrap">{html.escape(word)}</span>' for word in command.split())
+    return f'<code style="{_CODE_STYLE}">{" ".join(words)}</code>'
 
 
 def tone_badge(tone: str) -> None:
@@ -117,9 +134,11 @@ def render_table(
     key: str,
     numbers: Iterable[str] = (),
     changes: Iterable[str] = (),
-    wide: Iterable[str] = (),
 ) -> None:
     """A table with a button that downloads it as CSV.
+
+    A column in which no row has anything takes no room on the page; the download holds it all the same. A column of
+    text is as wide as its longest text, within reason.
 
     Args:
         rows: Cells by column.
@@ -128,21 +147,31 @@ def render_table(
         key: Key of the table.
         numbers: Columns to show with two decimals.
         changes: The same with their sign.
-        wide: Columns of text that need room.
     """
-    wordings: dict[Any, Any] = {columns[name]: number for name in numbers}
-    wordings |= {columns[name]: change for name in changes}
-    cells = pd.DataFrame([{title: row.get(name) for name, title in columns.items()} for row in rows])
+    shown = {name: title for name, title in columns.items() if any(row.get(name) not in (None, "") for row in rows)}
+    wordings: dict[Any, Any] = {shown[name]: number for name in numbers if name in shown}
+    wordings |= {shown[name]: change for name in changes if name in shown}
+    cells = pd.DataFrame([{title: row.get(name) for name, title in shown.items()} for row in rows])
+    widths = {title: _width(title, cells[title]) for name, title in shown.items() if title not in wordings}
     cells = cells.convert_dtypes().astype(dict.fromkeys(wordings, "float64"))
     st.dataframe(
         # written by us, so that a minus is the same sign as in the sentences; the columns still sort as numbers
         cells.style.format(wordings, na_rep="–"),
         key=key,
         hide_index=True,
-        column_config={columns[name]: st.column_config.TextColumn(width="large") for name in wide},
+        column_config={title: st.column_config.Column(width=width) for title, width in widths.items() if width},
         placeholder="–",
     )
     download(rows, list(columns), file_name=file_name, key=f"{key}_download")
+
+
+def _width(title: str, cells: pd.Series) -> int | None:
+    """Pixels that a column of text needs; None for a column of something else."""
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    if not texts:
+        return None
+    letters = max(len(title), *(len(text) for text in texts))
+    return min(MOST_WIDTH, _CELL_PADDING + _LETTER_WIDTH * letters)
 
 
 def download(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, file_name: str, key: str) -> None:

@@ -27,6 +27,8 @@ def command(db_path: Path | str, *, port: int = 8501, address: str = "127.0.0.1"
         "server.port": port,
         "server.address": address,
         "server.headless": headless,
+        # on a machine that never ran it, Streamlit would ask for an e-mail address, and end where nobody answers
+        "server.showEmailPrompt": False,
         # unless told, Streamlit asks a server on the internet under which address this machine is known
         "browser.serverAddress": _named(address),
         **_configured(),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from dashboard.filters import View
 from dashboard.queries import Row
 from dashboard.segment_rows import shown_change
-from dashboard.wording import bounds, change, counted, segment
+from dashboard.wording import bounds, change, counted, full_segment
 from dashboard.wording import day as day_text
 from evaluator.findings import Findings, SegmentFinding
 
@@ -71,7 +71,7 @@ def look_sentence(findings: Findings, segment_id: int) -> str | None:
 
 def _in_short(found: SegmentFinding, last_days: int) -> str:
     """Segment, size, since when and of how many: what decides at night whether to open it."""
-    name = segment(found["value"], found["value2"], crossed=bool(found["key2"]))
+    name = full_segment(found)
     if found["state"] == "changed":
         since = "" if found["since_day"] is None else f" since {day_text(found['since_day'])}"
         size = f"{change(shown_change(found))} {bounds(found['low'], found['high'])}".rstrip()

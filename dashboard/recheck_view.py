@@ -9,7 +9,7 @@ from dashboard.components import heading, page_link, render_chart, say, score_te
 from dashboard.queries import Row
 from dashboard.recheck_queries import newest_recheck
 from dashboard.scope import Scope
-from dashboard.wording import bounds, change, counted, instant, one_line, reasons
+from dashboard.wording import bounds, change, count, counted, instant, one_line, reasons
 from dashboard.wording import day as day_text
 from evaluator.clock import day_of, parse_utc
 
@@ -75,5 +75,6 @@ def _facts(result: Row, scope: Scope) -> str:
         parts.append(f"{counted(n_unscored, 'answer')} not scored: {reasons(result['unscored'])}")
     n_unusable = sum(result["unusable"].values())
     if n_unusable:
-        parts.append(f"{counted(n_unusable, 'stored score')} could not be used")
+        why = ", ".join(f"{count(n)} {name}" for name, n in result["unusable"].items() if n)
+        parts.append(f"{counted(n_unusable, 'stored score')} could not be used ({why})")
     return "; ".join(parts) + ". None of these grades enters a mean of this page."

@@ -10,7 +10,7 @@ import pandas as pd
 
 from dashboard.charts.segments import SegmentRow
 from dashboard.queries import Row
-from dashboard.wording import change, counted, segment
+from dashboard.wording import change, counted, full_segment, key_name, number, segment
 from dashboard.wording import day as day_text
 from evaluator.findings import Findings, SegmentFinding
 
@@ -182,15 +182,24 @@ def finding_in_words(findings: Findings) -> str:
             f" {_names(low)}."
         )
     if moved:
-        line += f" {len(moved)} moved: " + ", ".join(
-            f"{segment(s['value'], s['value2'])} {change(shown_change(s))}" for s in moved
-        )
+        line += f" {len(moved)} moved: " + ", ".join(f"{full_segment(s)} {change(shown_change(s))}" for s in moved)
         line += "."
     return line
 
 
+def means_in_words(table: SegmentTable, key: tuple[str, str]) -> str:
+    """Raw means of a key in one line, before there is an analysis: the lowest and the highest, each with its n."""
+    known = [row for row in table.drawn if row.mean is not None]
+    if not known:
+        return f"No scores by {key_name(*key)} yet"
+    ends = [known[0]] if len(known) == 1 else [known[0], known[-1]]
+    return f"Raw scores by {key_name(*key)}: " + " to ".join(
+        f"{number(row.mean)} ({row.name}, n {row.n:,})" for row in ends
+    )
+
+
 def _names(segments: Sequence[SegmentFinding]) -> str:
-    return ", ".join(segment(s["value"], s["value2"]) for s in segments)
+    return ", ".join(full_segment(s) for s in segments)
 
 
 def _number(value: object) -> float | None:

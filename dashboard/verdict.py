@@ -69,7 +69,7 @@ def _all_failed(scope: Scope, period: tuple[str, str]) -> Words | None:
         headline="No score yet: every verdict failed",
         sentences=[
             f"0 of {counted(n_unscored, 'graded answer')} have a score: {reasons_of(scope, period)}.",
-            "Next step: read the cause on the page Runs, mend it, then judgewatch run once.",
+            "Next step: read the cause on the page Runs, mend it, then `judgewatch run once`.",
         ],
         tone="look",
     )

@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import date, datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
-from evaluator.clock import parse_utc
-from evaluator.records import UnscoredReason
+from evaluator.clock import day_of, parse_utc
+from evaluator.records import ItemFlag, UnscoredReason
 
-_COMMAND = re.compile(r"`([^`\n]+)`")
+_TICKED = re.compile(r"`([^`\n]+)`")
+_PROGRAM = "judgewatch "  # how a command to type begins
+NOT_STORED = "text not stored"
 _REASONS: dict[str, str] = {
     UnscoredReason.EMPTY: "empty reply",
     UnscoredReason.MISSING: "no score given",
@@ -149,17 +152,44 @@ def segment(value: str, value2: str = "", *, crossed: bool = False) -> str:
     return " · ".join(names)
 
 
+def full_segment(found: Mapping[str, Any]) -> str:
+    """The name of a segment where its key is not seen beside it: ``delivery (topic)``, ``400 (duration)``."""
+    name = segment(found["value"], found["value2"], crossed=bool(found["key2"]))
+    return f"{name} ({key_name(found['key'], found['key2'])})"
+
+
 def key_name(key: str, key2: str = "") -> str:
     """The name of a key or of a crossed pair of keys: ``topic × language``."""
     return f"{key} × {key2}" if key2 else key
 
 
-def spoken(text: str) -> str:
-    """A sentence of ours as the page shows it: what stands in backticks, a command to type, in quotation marks.
+def spoken(text: str) -> list[tuple[str, bool]]:
+    """A sentence as the page shows it, in pieces: (text, whether it is a command to type).
 
-    The page shows text as text, so the mark of a terminal would be read letter by letter.
+    Our sentences hold commands in backticks, the mark of a terminal, which would be read letter by letter here. Only
+    what begins with the name of the program is a command; whatever else stands in backticks, a name out of the data
+    too, stays words and is put in quotation marks.
     """
-    return _COMMAND.sub(r"“\1”", text)
+    pieces: list[tuple[str, bool]] = []
+    for place, piece in enumerate(_TICKED.split(text)):
+        is_ticked = place % 2 == 1
+        is_command = is_ticked and piece.startswith(_PROGRAM)
+        words = f"“{piece}”" if is_ticked and not is_command else piece
+        if pieces and not is_command and not pieces[-1][1]:
+            pieces[-1] = (pieces[-1][0] + words, False)
+        elif words:
+            pieces.append((words, is_command))
+    return pieces
+
+
+def why_no_text(item: Mapping[str, Any], zone: ZoneInfo) -> str:
+    """Why the texts of an item are not there: deleted and when, or not stored; empty where they are."""
+    flags = (item["flags"] or "").split(",")
+    if ItemFlag.TEXT_NOT_KEPT in flags:
+        deleted = item["deleted_utc"]
+        return f"deleted on {day(day_of(parse_utc(deleted), zone).isoformat(), year=True)}" if deleted else NOT_STORED
+    without = not (item["input"] or "").strip() and not (item["output"] or "").strip()
+    return NOT_STORED if without and ItemFlag.FROM_SCORES in flags else ""
 
 
 def one_line(text: str, most: int = 160) -> str:

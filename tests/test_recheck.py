@@ -234,6 +234,30 @@ class TestAgain:
         with open_reader(using.store_path) as store:
             assert [row["recheck_id"] for row in read.rechecks(store, "shop")] == [second.recheck_id, first.recheck_id]
 
+    def test_a_judge_that_moved_since_the_last_recheck_is_told(self, tmp_path: Path) -> None:
+        """Both compare with the stored scores; only together do they show that it is the judge that moved."""
+        using, path, clock = config(tmp_path), moved_world(), SetClock()
+        first = recheck(using, path, clock=clock)
+        assert first.result["since_last"] is None
+        then = json.loads(Path("now.json").read_text("utf-8"))
+        write_now({name: min(score + (int(name) % 3 > 0), 5) for name, score in then.items()})
+        second = recheck(using, path, again=True, clock=clock)
+        last = second.result["since_last"]
+        assert (last["recheck_id"], last["n"], last["finding"]) == (first.recheck_id, 60, "changed_up")
+        assert 0 < last["low"] < last["value"] < last["high"] < 1
+        assert "60 answers graded by this judge setup before" in second.result["sentences"][0]
+        assert "Your judge changed since: +0." in second.result["headline"]
+
+    def test_a_judge_that_stood_still_since_the_last_recheck_is_told(self, tmp_path: Path) -> None:
+        """One answer flipped: no change shown since."""
+        using, path, clock = config(tmp_path), moved_world(), SetClock()
+        recheck(using, path, clock=clock)
+        then = json.loads(Path("now.json").read_text("utf-8"))
+        write_now({name: max(score - (int(name) % 50 == 0), 1) for name, score in then.items()})
+        second = recheck(using, path, again=True, clock=clock)
+        assert not second.result["since_last"]["finding"].startswith("changed")
+        assert "changed since" not in second.result["headline"]
+
     @pytest.mark.parametrize("again", [False, True])
     def test_two_terminals_that_ask_the_same_pay_once(self, tmp_path: Path, again: bool) -> None:
         """Both were shown the cost before either began: the second gets the result of the first."""

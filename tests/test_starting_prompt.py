@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -251,6 +252,13 @@ def test_pattern_that_reads_every_reply_is_found() -> None:
 def test_without_replies_nothing_is_found() -> None:
     """None came."""
     assert places_in_replies([], rubric=rubric()) == ((), ())
+
+
+def test_judge_that_goes_on_for_a_megabyte_is_not_searched_to_its_end() -> None:
+    """Every brace of it could begin an example."""
+    started = time.monotonic()
+    assert places_in_replies(['{"a":' * 200_000], rubric=rubric()) == ((), ())
+    assert time.monotonic() - started < 10
 
 
 # ---------------------------------------------------------------- what goes into the configuration

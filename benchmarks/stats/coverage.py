@@ -18,6 +18,7 @@ from benchmarks.stats.detectors import Monitor
 from benchmarks.stats.limits import RUNS_PER_YEAR
 from benchmarks.stats.settings import NOISES, Sizes
 from benchmarks.stats.simulator import (
+    NO_CHANGE,
     Change,
     FloatArray,
     Judge,
@@ -48,8 +49,10 @@ class Watched:
         t_ever_missed: The same for an ordinary t interval of the two stretches.
         se: Standard error of ``ever_missed``.
         radii: Median half-widths after some numbers of runs.
-        days_missed: Share of single days whose interval misses the level.
+        days_missed: Share of single days after the step whose interval misses the level.
         days_se: Its standard error, between streams.
+        still_missed: Share of single days whose interval misses the level when the judge did not move.
+        still_se: Its standard error, between streams.
         n: Streams.
     """
 
@@ -59,6 +62,8 @@ class Watched:
     radii: dict[int, float]
     days_missed: float
     days_se: float
+    still_missed: float
+    still_se: float
     n: int
 
 
@@ -115,7 +120,7 @@ def watch(name: str, noise: Noise, n_baseline: int, n: int, seed: int) -> Watche
         n: Streams.
         seed: Of all streams.
     """
-    missed, t_missed, days_missed = [], [], []
+    missed, t_missed, days_missed, still_missed = [], [], [], []
     radii: dict[int, list[float]] = {shown: [] for shown in SHOWN_RADII}
     for number in range(n):
         rng = generator(seed, "watched", name, n_baseline, number)
@@ -126,9 +131,10 @@ def watch(name: str, noise: Noise, n_baseline: int, n: int, seed: int) -> Watche
         missed.append(_ever_misses(ours, truth))
         t_missed.append(_ever_misses(by_t, truth))
         days_missed.append(_days_missed(shifts, n_baseline, truth))
+        still_missed.append(_still_missed(judge, n_baseline, generator(seed, "still", name, n_baseline, number)))
         for shown in SHOWN_RADII:
             radii[shown].append(float(ours[shown - 1, 1]))
-    share, days = float(np.mean(missed)), np.array(days_missed)
+    share, days, still = float(np.mean(missed)), np.array(days_missed), np.array(still_missed)
     return Watched(
         ever_missed=share,
         t_ever_missed=float(np.mean(t_missed)),
@@ -136,6 +142,8 @@ def watch(name: str, noise: Noise, n_baseline: int, n: int, seed: int) -> Watche
         radii={shown: float(np.median(found)) for shown, found in radii.items()},
         days_missed=float(days.mean()),
         days_se=float(days.std() / math.sqrt(n)),
+        still_missed=float(still.mean()),
+        still_se=float(still.std() / math.sqrt(n)),
         n=n,
     )
 
@@ -180,6 +188,13 @@ def _days_missed(shifts: RunShifts, n_baseline: int, truth: float) -> float:
         if found is not None:
             misses.append(not found.low <= truth <= found.high)
     return float(np.mean(misses))
+
+
+def _still_missed(moved: Judge, n_baseline: int, rng: np.random.Generator) -> float:
+    """The same for a judge like this one that never moves."""
+    judge = Judge(moved.noise, moved.anchors, NO_CHANGE, rng)
+    stream = simulate_runs(judge, n_baseline + RUNS_PER_YEAR, n_baseline + RUNS_PER_YEAR, rng)
+    return _days_missed(run_shifts(stream, slice(0, n_baseline)), n_baseline, 0.0)
 
 
 # ---------------------------------------------------------------- the date of a change
@@ -252,11 +267,12 @@ def _dated(dates: Sequence[tuple[bool, int, int]]) -> Dated:
 
 def _watched_table(rows: dict[str, Watched]) -> str:
     head = ["setting", "streams", "ever misses in a year (se)", "t interval ever misses",
-            "half-width after 5 / 30 / 365 runs", "single day misses (se)"]  # fmt: skip
+            "half-width after 5 / 30 / 365 runs", "single day misses (se)", "same, judge unmoved (se)"]  # fmt: skip
     return markdown(head, [
         [name, f"{row.n}", f"{100 * row.ever_missed:.1f} % ({100 * row.se:.1f})", f"{100 * row.t_ever_missed:.0f} %",
          " / ".join(f"{radius:.3f}" for radius in row.radii.values()),
-         f"{100 * row.days_missed:.1f} % ({100 * row.days_se:.1f})"]
+         f"{100 * row.days_missed:.1f} % ({100 * row.days_se:.1f})",
+         f"{100 * row.still_missed:.1f} % ({100 * row.still_se:.1f})"]
         for name, row in rows.items()
     ])  # fmt: skip
 

@@ -14,12 +14,12 @@ from scipy.special import kolmogorov, stdtrit
 
 from benchmarks.stats.limits import RUNS_PER_YEAR
 from benchmarks.stats.simulator import FloatArray
+from evaluator.analysis.settings import JUDGE_WEIGHT
 from evaluator.stats.detector import BASELINE_RUNS, alarm_threshold
 from evaluator.stats.judge_evidence import EvidenceChange, JudgeEvidence
 from evaluator.stats.paired import enough_anchors, run_shifts
 from evaluator.stats.streams import STREAMS, anchor_reference, run_statistics, stream_floors
 
-PRODUCT_SHARE = 0.35  # of the budget that the analysis gives to the judge (docs/statistics.md)
 LEAST_SCORES = 3
 LEAST_SD = 1e-9
 SCORES = np.arange(1.0, 6.0)
@@ -253,10 +253,10 @@ def _shares(scores: FloatArray) -> tuple[FloatArray, int]:
 
 
 def own_detectors() -> list[Detector]:
-    """Our monitor, alone and at its share of the product's budget."""
+    """Our monitor, alone and with the share of the budget that the product's analysis gives to the judge."""
     return [
         Monitor(),
-        Monitor(f"**judgewatch**, {PRODUCT_SHARE:g} of the budget", weight=PRODUCT_SHARE),
+        Monitor(f"**judgewatch**, {JUDGE_WEIGHT:g} of the budget", weight=JUDGE_WEIGHT),
     ]
 
 

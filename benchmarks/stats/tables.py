@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from benchmarks.stats.detection import Delay, Report
 from benchmarks.stats.limits import RUNS_PER_YEAR
+from evaluator.analysis.settings import JUDGE_WEIGHT
 
 # median runs that the design promises for the base setting, and how far off a median may be
 TARGET_DELAYS = {
@@ -13,7 +14,7 @@ TARGET_DELAYS = {
     "creep 0.3/90": 18, "noise x3": 3, "one anchor": 5,
 }  # fmt: skip
 DELAY_SLACK = 1
-FALSE_ALARMS = 1.0
+FALSE_ALARMS = (1.0, JUDGE_WEIGHT)  # a year: our monitor, and with the analysis' share of the budget
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -67,15 +68,17 @@ def misses_of(report: Report) -> list[str]:
     """Which targets our monitor misses in this setting, in words; delays are promised for the base setting only."""
     ours = report.rows[0]
     found = []
-    for row in report.rows[:2]:
+    for row, budget in zip(report.rows, FALSE_ALARMS, strict=False):
         quiet = row.quiet
-        if quiet.per_year > FALSE_ALARMS + 2 * quiet.se:
+        if quiet.per_year > budget + 2 * quiet.se:
             found.append(
-                f"{report.noise}: {row.name} {quiet.per_year:.2f} false alarms a year (se {quiet.se:.2f}), at most 1"
+                f"{report.noise}: {row.name} {quiet.per_year:.2f} false alarms a year (se {quiet.se:.2f}),"
+                f" budget {budget:g}"
             )
     if report.noise == "base":
         found += [
-            f"base: {change} median {ours.delays[change].median:g} runs, target {target} +-{DELAY_SLACK}"
+            f"base: {change} median {ours.delays[change].median:g} runs, target {target} +-{DELAY_SLACK},"
+            f" so {'sooner' if ours.delays[change].median < target else 'later'}"
             for change, target in TARGET_DELAYS.items()
             if change in ours.delays and abs(ours.delays[change].median - target) > DELAY_SLACK
         ]

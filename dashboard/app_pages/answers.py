@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import streamlit as st
 
@@ -24,7 +25,7 @@ from dashboard.components import (
 from dashboard.filters import ANY_REASON, ORDERS, View
 from dashboard.queries import Row
 from dashboard.scope import Problem, Scope
-from dashboard.wording import count, counted, level, one_line, reason, segment
+from dashboard.wording import count, counted, level, one_line, reason, segment, why_no_text
 from dashboard.wording import day as day_text
 from dashboard.wording import days as days_text
 from evaluator.records import Source
@@ -45,7 +46,7 @@ def _filters(scope: Scope, period: tuple[str, str]) -> None:
     first = st.container(horizontal=True, vertical_alignment="bottom")
     with first:
         pick_switch("What", "source", list(_SOURCES), view.source, wording=_SOURCES.__getitem__)
-        pick_text("Find", "text", view.text, placeholder="words in question, answer or reason")
+        pick_text("Find", "text", view.text, placeholder="words in any text")
     known = {row["segment_id"]: row for row in queries.segments(scope.key, scope.app) if row["key"]}
     names: dict[Any, str] = {ANY: "any", **{segment_id: _name(row) for segment_id, row in known.items()}}
     levels = sorted({*_levels(scope), *([view.level] if view.level is not None else [])}, reverse=True)
@@ -96,22 +97,25 @@ def _summary(scope: Scope, period: tuple[str, str], found: AnswerList) -> str:
     return " · ".join(parts)
 
 
-def _cells(row: Row) -> dict[str, Any]:
+def _cells(row: Row, zone: ZoneInfo, keys: set[str]) -> dict[str, Any]:
     scored = row["score"] is not None
+    gone = why_no_text(row, zone)
+    words = one_line(row["explanation"]) or (gone if row["deleted_utc"] else "")  # the judge's words went too
     return {
         "day": row["day"],
-        "segments": ", ".join(f"{key}: {value}" for key, value in row["tags"].items()),
+        "segments": ", ".join(f"{key}: {value}" for key, value in row["tags"].items() if not keys or key in keys),
         "score": row["score"] if scored else None,
-        "reason": one_line(row["explanation"]) if scored else f"not scored: {reason(row['unscored_reason'])}",
-        "question": one_line(row["input"], 100) or None,  # a text that was not kept is shown as a dash
+        "reason": (words if scored else f"not scored: {reason(row['unscored_reason'])}") or None,
+        "question": gone or one_line(row["input"], 100) or "(empty)",
     }
 
 
-def _list(found: AnswerList) -> None:
-    cells = [_cells(row) for row in found.rows]
-    # a column that has nothing to say on this page takes no room: imported scores often come without reasons, and
-    # texts need not be kept
-    empty = {name for name in ("reason", "segments", "question") if not any(row[name] for row in cells)}
+def _list(scope: Scope, found: AnswerList) -> None:
+    # tags that are no segments, like a version that every answer has, would push the others out of sight
+    keys = {key for pair in queries.segment_keys(scope.key, scope.app) for key in pair if key}
+    cells = [_cells(row, scope.zone, keys) for row in found.rows]
+    # a column that has nothing to say on this page takes no room: imported scores often come without reasons
+    empty = {name for name in ("reason", "segments") if not any(row[name] for row in cells)}
     titles = {name: title for name, title in _COLUMNS.items() if name not in empty}
     state = st.dataframe(
         [{title: row[name] for name, title in titles.items()} for row in cells],
@@ -187,7 +191,7 @@ def _render(scope: Scope, period: tuple[str, str]) -> None:
     found = _found(scope, period)
     st.text(_summary(scope, period, found))
     if found.rows:
-        _list(found)
+        _list(scope, found)
     else:
         _nothing(scope.view)
 

@@ -130,7 +130,7 @@ def _examples(scope: Scope, findings: Findings) -> None:
             for verdict in pair or ():
                 when = day_text(verdict["slot_day"], year=True)
                 heading(f"{score_text(verdict['score'], scope.setup.scale_max)} on {when}", 5)
-                st.text(one_line(verdict["explanation"], 220))
+                st.text(one_line(verdict["explanation"], 220) or "(no reason given)")
             page_link("answers", scope.view.shared().but(item=anchor["item_id"], source="anchor"), "Open this anchor")
 
 
@@ -139,7 +139,7 @@ def _freshness(scope: Scope) -> None:
     if not runs:
         small("No run yet under this judge setup.")
         return
-    lines = [newest_line(runs[0], scope)]
+    lines = [newest_line(runs[0], scope), *_anchors_line(scope)]
     if runs[0]["status"] in ("failed", "stopped"):
         lines.append(f"Why: {one_line(run_cause(runs[0]))}.")
     silent = SystemClock().now() - parse_utc(runs[0]["slot_utc"])
@@ -150,6 +150,15 @@ def _freshness(scope: Scope) -> None:
         a_year = scope.findings["settings"]["false_alarms_per_year"]
         lines.append(f"False alarms accepted when nothing changes: {a_year:g} a year on average.")
     small(" ".join(lines))
+
+
+def _anchors_line(scope: Scope) -> list[str]:
+    """The newest run of the anchors that speak for imported scores; nothing where the setup has its own."""
+    setup = scope.anchor_setup
+    if not scope.is_imported or setup is None:
+        return []
+    runs = [run for run in queries.runs(scope.key, scope.app) if run["ruler_id"] == setup.ruler_id]
+    return [newest_line(runs[0], scope)] if runs else []
 
 
 def _silence(scope: Scope, slot_utc: str) -> str:

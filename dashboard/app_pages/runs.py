@@ -129,8 +129,7 @@ def _render(scope: Scope) -> None:
     if imported:
         small(_imported_line(imported))
     rows = [_table_row(run, scope) for run in everything]
-    wide = ["cause"] if any(row["cause"] for row in rows) else []
-    render_table(rows, _COLUMNS, file_name="runs.csv", key="run_table", numbers=["cost_usd"], wide=wide)
+    render_table(rows, _COLUMNS, file_name="runs.csv", key="run_table", numbers=["cost_usd"])
 
 
 def _render_scheduled(runs: list[Row], scope: Scope) -> None:

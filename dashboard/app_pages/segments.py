@@ -26,7 +26,16 @@ from dashboard.components import (
 from dashboard.needs_look import look_sentence
 from dashboard.queries import Row
 from dashboard.scope import Problem, Scope
-from dashboard.segment_rows import CHANGES, COLUMNS, NUMBERS, SegmentTable, finding_in_words, from_findings, from_means
+from dashboard.segment_rows import (
+    CHANGES,
+    COLUMNS,
+    NUMBERS,
+    SegmentTable,
+    finding_in_words,
+    from_findings,
+    from_means,
+    means_in_words,
+)
 from dashboard.wording import count, key_name, segment
 from dashboard.wording import days as days_text
 
@@ -85,7 +94,7 @@ def _days_of_means(scope: Scope, period: tuple[str, str]) -> tuple[str, str]:
 def _forest(scope: Scope, period: tuple[str, str], key: tuple[str, str], table: SegmentTable) -> int | None:
     days = _days_of_means(scope, period)
     findings = scope.findings
-    title = finding_in_words(findings) if findings is not None else f"Raw scores by {key_name(*key)}"
+    title = finding_in_words(findings) if findings is not None else means_in_words(table, key)
     caption = f"Raw means of {days_text(*days)} with {scope.level:.0%} intervals; grey band: everything together."
     if len(table.drawn) > MOST_DRAWN:
         caption += f" The {MOST_DRAWN} lowest of {count(len(table.drawn))} are drawn."
@@ -182,7 +191,6 @@ def _render(scope: Scope, period: tuple[str, str]) -> None:
         key="segment_table",
         numbers=[name for name in NUMBERS if name in shown],
         changes=[name for name in CHANGES if name in shown],
-        wide=[name for name in ("note", "compares") if any(row.get(name) for row in table.rows)],
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from dashboard.charts.base import JUDGE, LOOK, MUTED, Chart, day_axis, literal, numbers, rgba, style
+from dashboard.charts.base import JUDGE, LOOK, MUTED, Chart, day_axis, every_day, literal, numbers, rgba, style
 from dashboard.charts.marks import add_change
 from dashboard.wording import bounds, change, counted
 from dashboard.wording import day as day_text
@@ -27,7 +27,7 @@ def plot_anchors(
     """
     runs = [run for run in judge["runs"] if first_day <= run["day"] <= last_day]
     figure = go.Figure()
-    _add_frame(figure, runs, smallest_change)
+    _add_frame(figure, runs, smallest_change, days=(first_day, last_day))
     _add_runs(figure, [run for run in runs if run["counted"]], name="run, all its anchors", hollow=False)
     _add_runs(figure, [run for run in runs if not run["counted"]], name="run that does not count", hollow=True)
     _add_crosses(figure, [run for run in runs if run["not_counted"]])
@@ -45,7 +45,7 @@ def plot_anchors(
     return Chart(figure=figure, title=title, alt=_alt(runs, title), caption=_caption(judge, runs, level))
 
 
-def _add_frame(figure: go.Figure, runs: Sequence[AnchorRun], smallest_change: float) -> None:
+def _add_frame(figure: go.Figure, runs: Sequence[AnchorRun], smallest_change: float, *, days: tuple[str, str]) -> None:
     """The zero line, the band of changes that do not matter, and the stretch that is the baseline."""
     figure.add_hrect(y0=-smallest_change, y1=smallest_change, line_width=0, fillcolor=rgba("#8a8a8a", 0.13))
     figure.add_hline(y=0, line={"color": MUTED, "width": 1})
@@ -62,13 +62,15 @@ def _add_frame(figure: go.Figure, runs: Sequence[AnchorRun], smallest_change: fl
         y1=0.02,
         line={"color": MUTED, "width": 4},
     )
+    axis = every_day(*days)
+    is_late = axis.index(baseline[0]) > len(axis) / 2  # a word that begins at the edge would be cut
     figure.add_annotation(
         text="baseline",
-        x=baseline[0],
+        x=baseline[-1 if is_late else 0],
         xref="x",
         y=0.03,
         yref="paper",
-        xanchor="left",
+        xanchor="right" if is_late else "left",
         yanchor="bottom",
         showarrow=False,
     )

@@ -99,10 +99,10 @@ def _title(parts: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
 
 
 def _caption(parts: Sequence[tuple[str, Mapping[str, Any]]], level: float) -> str:
-    counts = " and ".join(f"{counted(part['n'], f'{name} answer')}" for name, part in parts)
+    counts = " and ".join(f"{counted(part['n'], f'{name} answer')}: {_size(part['shift'])}" for name, part in parts)
     return (
-        f"{counts}, each graded again and compared with its own stored score; lines: {level:.0%} intervals; grey band:"
-        " too small a change to matter."
+        f"{counts}; each graded again and compared with its own stored score; lines and brackets: {level:.0%}"
+        " intervals; grey band: too small a change to matter."
     )
 
 

@@ -75,8 +75,11 @@ def _title(runs: Sequence[Mapping[str, Any]]) -> str:
         for state, word in (("failed", "failed"), ("stopped", "stopped early"), ("running", "under way"))
         if counts[state]
     ]
+    n_unscored = sum(int(run["n_unscored"]) for run in runs)
+    n_tried = n_unscored + sum(int(run["n_scored"]) for run in runs)
+    missing = f"; {n_unscored:,} of {n_tried:,} not scored" if n_unscored else ""
     n_left_out = sum(bool(run["not_counted"]) for run in runs)
-    left_out = "" if not n_left_out else f"; {n_left_out} {'does' if n_left_out == 1 else 'do'} not count"
+    left_out = missing + (f"; {n_left_out} {'does' if n_left_out == 1 else 'do'} not count" if n_left_out else "")
     if not others:
         return (f"All {counted(total, 'run')} finished" if total > 1 else "The run finished") + left_out
     return f"{counts['finished']} of {counted(total, 'run')} finished, {', '.join(others)}{left_out}"

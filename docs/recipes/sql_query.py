@@ -1,9 +1,10 @@
 """Prints the rows of a database query as JSON lines, for ``traffic.command`` of judgewatch.
 
 DATABASE_URL is a file of SQLite (sqlite:///answers.db), or an address of PostgreSQL (postgresql://..., which needs
-``pip install psycopg``); other databases with a Python driver need one more line in ``connect``. QUERY is what to
-change: its columns become fields and tags by their names. Written against https://docs.python.org/3/library/sqlite3.html
-and https://www.psycopg.org/psycopg3/docs/basic/usage.html as of 2026-11-30.
+``pip install "psycopg[binary]"``); other databases with a Python driver need one more line in ``connect``. QUERY is
+what to change: its columns become fields and tags by their names. Written against
+https://docs.python.org/3/library/sqlite3.html and https://www.psycopg.org/psycopg3/docs/basic/usage.html as of
+2026-11-30.
 """
 
 import json
@@ -11,7 +12,8 @@ import os
 import sys
 from datetime import date, datetime, timedelta, timezone
 
-# {since} and {until} are places of parameters, filled in by the driver
+# {since} and {until} are places of parameters, filled in by the driver; any other brace is written twice, and with
+# PostgreSQL any % too: LIKE 'a%%'
 QUERY = """
 SELECT id, question AS input, answer AS output, created_at AS answered_at, conversation_id, user_id, topic
 FROM answers
@@ -26,9 +28,8 @@ FIRST_TIME = timedelta(days=7)
 
 def main() -> None:
     """Print every row of the span of time that is asked for, with flat memory."""
-    connection, mark = connect(os.environ.get("DATABASE_URL", "sqlite:///answers.db"))
+    connection, cursor, mark = connect(os.environ.get("DATABASE_URL", "sqlite:///answers.db"))
     try:
-        cursor = connection.cursor()
         cursor.execute(QUERY.format(since=mark, until=mark), asked_for())
         names = [column[0] for column in cursor.description]
         while rows := cursor.fetchmany(BATCH):
@@ -39,19 +40,21 @@ def main() -> None:
 
 
 def connect(url: str):
-    """A connection, and how its driver marks the place of a parameter."""
+    """A connection, a cursor of it, and how its driver marks the place of a parameter."""
     if url.startswith("sqlite:///"):
         import sqlite3
 
         path = url.removeprefix("sqlite:///")
         if not os.path.exists(path):
             sys.exit(f"there is no database {path}; set DATABASE_URL")
-        return sqlite3.connect(path, timeout=TIMEOUT_S), "?"
+        connection = sqlite3.connect(path, timeout=TIMEOUT_S)
+        return connection, connection.cursor(), "?"
     if url.startswith(("postgresql://", "postgres://")):
         import psycopg
 
         options = f"-c statement_timeout={TIMEOUT_S * 1000}"
-        return psycopg.connect(url, connect_timeout=TIMEOUT_S, options=options), "%s"
+        connection = psycopg.connect(url, connect_timeout=TIMEOUT_S, options=options)
+        return connection, connection.cursor("answers"), "%s"  # one with a name leaves the rows on the server
     sys.exit("DATABASE_URL starts with sqlite:/// or postgresql://; for another driver change connect()")
 
 

@@ -18,7 +18,7 @@ from evaluator.stats.detector import LevelChange, level_since
 from evaluator.stats.evidence import MIN_REFERENCE_RUNS
 from evaluator.stats.intervals import Finding, classify
 from evaluator.stats.judge_evidence import JudgeDetection, detect_judge
-from evaluator.stats.kinds import Ends, Kind, ends_since, name_kind, slope_since, spread_since
+from evaluator.stats.kinds import Ends, Kind, culprit, ends_since, is_shown, name_kind, slope_since, spread_since
 from evaluator.stats.numeric import BoolArray, FloatArray
 from evaluator.stats.paired import RunShifts, run_shifts
 from evaluator.stats.streams import RunStatistics, statistics_of_history, stream_floors
@@ -124,17 +124,24 @@ class _Watch:
         if stays:
             self.broken.append(BrokenAnchor(**vars(step), column=column))
         rows = step.row + np.flatnonzero(known if stays else away)
+        if not len(rows):  # never half a level from its mean: leave out what raised the alarm, so that the search ends
+            rows = np.arange(step.row, step.alarm_row + 1)
         self.scores[rows, column], self.asked[rows, column] = np.nan, False
         self._refresh()
 
-    def culprit(self, row: int, stop: int) -> int | None:
-        """The one anchor that a spread grown since a row is due to; None where several have a part in it."""
-        difference = self.scores[row:stop] - self.shifts.anchor_mean
-        squares = np.nan_to_num(difference[self.shifts.counted[row:stop]]) ** 2
-        of_each = squares.sum(axis=0)
-        column = int(np.argmax(of_each))
-        largest = np.abs(np.nan_to_num(difference[:, column])).max(initial=0.0)
-        return column if of_each[column] > 0.5 * of_each.sum() and largest >= HALF_A_LEVEL else None
+    def one_behind(self, found: JudgeDetection, start: int, step: Step) -> int | None:
+        """The one anchor that an alarm is due to; None where several have a part in it."""
+        if found.anchor is not None:
+            return found.anchor
+        counted, stop = self.shifts.counted, step.alarm_row + 1
+        # the date of a single anchor's move is uncertain by runs: without it the others' flips would hide it
+        for split in (step.row, step.first_row, max(step.row, step.alarm_row - 1)):
+            before = self.scores[start:split][counted[start:split]]
+            after = self.scores[split:stop][counted[split:stop]]
+            column = culprit(str(found.stream), before, after, self.shifts.anchor_mean)
+            if column is not None:
+                return column
+        return None
 
     # ---------------------------------------------------------------- search
 
@@ -150,7 +157,7 @@ class _Watch:
             step = _step(found)
             if step is None or n_left_out >= MOST_LEFT_OUT:
                 return steps
-            column = self.culprit(step.row, step.alarm_row + 1) if found.stream == "spread" else found.anchor
+            column = self.one_behind(found, start, step)
             if column is not None:
                 self.leave_out(column, step)
                 n_left_out += 1
@@ -163,8 +170,13 @@ class _Watch:
             level=self.numbers.level[:stop], slope=self.numbers.slope[:stop], spread=self.numbers.spread[:stop]
         )
         found = detect_judge(
-            numbers, self.scores[:stop], threshold=self.threshold, floors=self.floors, start=start
-        )  # fmt: skip
+            numbers,
+            self.scores[:stop],
+            threshold=self.threshold,
+            floors=self.floors,
+            start=start,
+            weighed_after_alarm=MIN_REFERENCE_RUNS,  # until the watch that begins at the change has learned
+        )
         missing = np.full(len(self.scores) - stop, np.nan)
         return replace(found, evidence=np.concatenate([found.evidence, missing]))
 
@@ -194,8 +206,7 @@ class _Watch:
     def matters(self, kind: Kind, start: int, split: int, stop: int) -> bool:
         """Whether a change is larger than what does not matter to the user, in the way that its kind shows."""
         if kind in ("noisier", "calmer"):
-            spread = self.spread_change(start, split, stop)
-            return spread.low is not None and spread.high is not None and not spread.low <= 0 <= spread.high
+            return is_shown(self.spread_change(start, split, stop))
         changes = [self.level_change(start, split, stop)]
         if kind != "level":
             ends = self.ends_change(start, split, stop)
@@ -249,11 +260,19 @@ def watch_judge(
     split = steps[-1].row if steps else first + reference_end(level_stream[first:])
     newest = watch.level_change(start, split, n_rows)
     total = _total(watch, steps, first, split, newest)
-    ends, n = watch.ends_change(start, split, n_rows), int((~np.isnan(level_stream[first:])).sum())
+    ends, spread = watch.ends_change(start, split, n_rows), watch.spread_change(start, split, n_rows)
+    slope_moved = is_shown(slope_since(watch.numbers, watch.shifts.anchor_mean, split, start=start, level=level))
+    n = int((~np.isnan(level_stream[first:])).sum())
     broken = tuple(sorted((each for each in watch.broken if each.row >= first), key=lambda each: each.row))
     slope, p = baseline_trend(scores[baseline])
     return JudgeWatched(
-        state=_state(n, newest, ends, tolerance, is_alarm=bool(steps or broken)),
+        state=_state(
+            n,
+            newest,
+            tolerance,
+            moved_otherwise=is_shown(spread) or _ends_moved(ends, tolerance, slope_moved=slope_moved),
+            is_alarm=bool(steps or broken),
+        ),
         n=n,
         steps=tuple(steps),
         boundaries=_boundaries([*earlier, *steps], accepted_row),
@@ -263,7 +282,7 @@ def watch_judge(
         level=newest,
         total=total,
         ends=ends,
-        spread=watch.spread_change(start, split, n_rows),
+        spread=spread,
         evidence=watch.evidence,
         parts=watch.parts,
         shifts=watch.shifts,
@@ -301,7 +320,7 @@ def _boundaries(steps: Sequence[JudgeStep], accepted_row: int | None) -> tuple[S
     return tuple(sorted(found, key=lambda step: step.row))
 
 
-def _state(n: int, level: LevelChange, ends: Ends, tolerance: float, *, is_alarm: bool) -> State:
+def _state(n: int, level: LevelChange, tolerance: float, *, moved_otherwise: bool, is_alarm: bool) -> State:
     if n < MIN_REFERENCE_RUNS:
         return "learning"
     if is_alarm:
@@ -309,9 +328,15 @@ def _state(n: int, level: LevelChange, ends: Ends, tolerance: float, *, is_alarm
     if level.n_after < FEW_VALUES:
         return "cannot_tell"
     state = state_of(classify(level.low, level.high, tolerance), is_alarm=False)
-    moved_ends = any(end is not None and _is_changed(end, tolerance) for end in (ends.low, ends.high))
-    # a mean that stands still while one end of the scale moves is not steady
-    return "cannot_tell" if state == "steady" and moved_ends else state
+    # a mean that stands still while one end of the scale moves, or while the scores scatter otherwise, is not steady
+    return "cannot_tell" if state == "steady" and moved_otherwise else state
+
+
+def _ends_moved(ends: Ends, tolerance: float, *, slope_moved: bool) -> bool:
+    """Whether an end of the scale is shown to have moved; by the slope where an end has too few anchors."""
+    if ends.low is None or ends.high is None:
+        return slope_moved
+    return any(_is_changed(end, tolerance) for end in (ends.low, ends.high))
 
 
 def _is_changed(change: LevelChange, tolerance: float) -> bool:

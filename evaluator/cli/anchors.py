@@ -104,7 +104,7 @@ def check(ctx: click.Context, *, target: Target, files: tuple[str, ...], as_json
     from itertools import pairwise
 
     from evaluator.anchor_sets import load_anchors
-    from evaluator.cli.pick_texts import put_checked
+    from evaluator.cli.freeze_texts import put_checked
     from evaluator.golden_sets import compare_answers
 
     rubric = _rubric(target)

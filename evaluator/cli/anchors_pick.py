@@ -226,7 +226,7 @@ def freeze(*, target: Target, name: str, marks_file: Path | None, force: bool, a
 
     No score of the pick goes with them: expected scores stay empty, and the judge's own first runs become the baseline.
     """
-    from evaluator.cli.pick_texts import put_frozen
+    from evaluator.cli.freeze_texts import put_frozen
     from evaluator.clock import SystemClock
     from evaluator.picking.setup import check_name
     from evaluator.picking.steps import freeze as freeze_set

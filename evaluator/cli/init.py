@@ -26,6 +26,7 @@ _PATHS = ("prompt_file", "files")
 @click.option("--key-env", "api_key_env", help="NAME of the variable with the key [default: OPENAI_API_KEY].")
 @click.option("--prompt-file", help="A prompt of your own, with {{input}} and {{output}}.")
 @click.option("--scale", nargs=2, type=float, metavar="MIN MAX", help="Lowest and highest score of that prompt.")
+@click.option("--levels", metavar="WORDS", help="Or the words it answers with, as scores: pass=1,fail=0.")
 @click.option("--score-field", metavar="PATH", help="Where in a reply the score stands: score, or grading.points.")
 @click.option("--score-pattern", metavar="REGEX", help="Or an expression with one group, the score.")
 @click.option("--traffic", "files", metavar="FILES", help="Files with answers of your assistant, as a pattern.")
@@ -72,6 +73,7 @@ def _is_terminal() -> bool:
 def _given(flags: dict[str, Any], folder: Path) -> dict[str, Any]:
     """What the flags say, paths as the configuration has to name them."""
     from evaluator.starting.choices import relative_to_config
+    from evaluator.starting.levels import parse_levels
     from evaluator.starting.schedules import parse_schedule
 
     given = {name: value for name, value in flags.items() if value is not None}
@@ -80,6 +82,8 @@ def _given(flags: dict[str, Any], folder: Path) -> dict[str, Any]:
     for name in _PATHS:
         if name in given:
             given[name] = relative_to_config(given[name], folder)
+    if "levels" in given:
+        given["levels"] = parse_levels(given["levels"])
     if "cron" in given:
         given["cron"] = parse_schedule(given["cron"])
     return given

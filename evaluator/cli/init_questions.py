@@ -19,7 +19,9 @@ from evaluator.starting.choices import (
     given_path,
     relative_to_config,
 )
+from evaluator.starting.levels import find_levels
 from evaluator.starting.own_prompt import OWN_PROMPT, check_own_flags, clear_scale, listed, read_prompt, scales_in_words
+from evaluator.starting.scales import find_scales
 from evaluator.starting.schedules import parse_schedule
 from evaluator.starting.score_places import DEFAULT_FIELD, places_in_prompt
 
@@ -92,7 +94,12 @@ def _of_judge(known: dict[str, Any], folder: Path) -> Iterator[_Question]:
 
 
 def _of_own_prompt(text: str, known: dict[str, Any]) -> Iterator[_Question]:
-    """The scale, and where the score stands; proposed is what the prompt itself says."""
+    """The scale, and where the score stands; proposed is what the prompt itself says.
+
+    A prompt that asks for a word is settled later, without a question.
+    """
+    if known.get("levels") is not None or (find_levels(text) and not find_scales(text)):
+        return
     scale, named = clear_scale(text, known), scales_in_words(text)
     remark = f" (it speaks of {named})" if named else ""
     yield _Question(

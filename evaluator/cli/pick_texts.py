@@ -8,18 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluator.cli.money_texts import at_most, budget_lines
-from evaluator.cli.output import counted, number, one_line, put, put_json, put_table, say, signed
+from evaluator.cli.output import counted, number, put, put_json, put_table, say, signed
+from evaluator.cli.progress import how_long
 
 if TYPE_CHECKING:
     from evaluator.config import Config
-    from evaluator.golden_sets import AnswerChanges
-    from evaluator.picking.freezing import FrozenSet
     from evaluator.picking.grading import GradingPreview
     from evaluator.picking.review import PickSummary, ReviewItem
     from evaluator.picking.steps import PickPreview, PickRun, Review
-    from evaluator.picking.table import Marks
 
-FEW_ANCHORS = 50
 _WHY = (
     "No score of this pick is a reference: what was picked for a high score was partly lucky and falls back when it is"
     " graded again. The reference will be the judge's own first runs on the frozen set."
@@ -33,7 +30,7 @@ def put_preview(preview: PickPreview, config: Config, *, as_json: bool) -> None:
     """Print what a pick would grade and what that can cost."""
     grading = preview.grading
     if as_json:
-        payload = {key: value for key, value in asdict(preview).items() if key not in ("grading", "left_today")}
+        payload = {key: value for key, value in asdict(preview).items() if key not in ("grading", "left_today", "pace")}
         put_json({**payload, **asdict(grading), "calls": grading.n_calls, **preview.left_today.as_dict()})
         return
     put(_drawn(preview.n_candidates, preview.n_looked_at, preview.left_out, preview.segment_key))
@@ -46,6 +43,8 @@ def put_preview(preview: PickPreview, config: Config, *, as_json: bool) -> None:
         f"first grading {counted(grading.n_first, 'call')}, second {counted(grading.n_second, 'call')}: "
         f"{counted(grading.n_calls, 'call')}{at_most(grading.most_usd, config)}, without retries"
     )
+    if grading.n_calls:
+        put(how_long(preview.minutes, preview.pace))
     for line in budget_lines(preview.left_today, grading.n_calls, grading.most_usd):
         put(line)
 
@@ -207,7 +206,7 @@ def put_next_step(review: Review, *, out: Path | None, n_flagged_out: int | None
         )
     else:
         if not n_open:
-            _put_missing(review, n_yes)
+            put_missing(review, n_yes)
         put(f"  judgewatch anchors freeze{named}   writes the kept ones as an anchor set")
 
 
@@ -222,7 +221,7 @@ def _put_passed_over(review: Review) -> None:
         )
 
 
-def _put_missing(review: Review, n_yes: int) -> None:
+def put_missing(review: Review, n_yes: int) -> None:
     """Tell how many are missing since they were left out, and what adds some."""
     wanted = review.pick.request.n
     if n_yes < wanted and any(item.decision == "no" for item in review.items):
@@ -230,80 +229,3 @@ def _put_missing(review: Review, n_yes: int) -> None:
             f"{wanted - n_yes} fewer than the {wanted} wanted; the same command in a terminal offers reserves while"
             " there are some, a larger --n with --restart draws and grades anew"
         )
-
-
-def put_frozen(frozen: FrozenSet, review: Review, marks: Marks | None, config: Config, *, as_json: bool) -> None:
-    """Tell what was written and which line makes it count."""
-    in_use = config.anchors.set == frozen.path.name
-    if as_json:
-        put_json(
-            {
-                **asdict(frozen),
-                "path": str(frozen.path),
-                "set": frozen.path.name,
-                "in_use": in_use,
-                "marks": None if marks is None else {"n_blank": marks.n_blank, "n_missing": marks.n_missing},
-                "visible_change": review.summary.visible_change(frozen.n_anchors),
-            }
-        )
-        return
-    if marks is not None and (marks.n_blank or marks.n_missing):
-        put(
-            f"the table leaves {marks.n_blank} blank and {marks.n_missing} out; these are as they were decided before,"
-            " undecided ones do not become anchors"
-        )
-    written = "written to" if frozen.is_new else "stand already in"
-    put(f"{counted(frozen.n_anchors, 'anchor')} {written} {frozen.path}")
-    if frozen.n_flips:
-        put(f"{frozen.n_flips} of them got two different scores when picked; that noise is part of the judge")
-    if frozen.n_flagged:
-        put(f"{frozen.n_flagged} of them may hold personal data and were accepted all the same")
-    _put_missing(review, frozen.n_anchors)
-    _warn_if_few(frozen, review.summary)
-    if in_use:
-        put("the configuration names this set already")
-    else:
-        put("to use it, write in the configuration:")
-        put(f'  [anchors]\n  set = "{frozen.path.name}"')
-    put("No score of the pick is in it; the judge's own first runs with it become the baseline.")
-
-
-def _warn_if_few(frozen: FrozenSet, summary: PickSummary) -> None:
-    if frozen.n_anchors >= FEW_ANCHORS:
-        return
-    few, many = summary.visible_change(frozen.n_anchors), summary.visible_change(2 * FEW_ANCHORS)
-    said = (
-        "; 50 to 100 show smaller changes"
-        if few is None
-        else f": one run against another shows changes from about {number(few)} on, with {2 * FEW_ANCHORS} anchors from"
-        f" {number(many)} on"
-    )
-    say(f"warning: {frozen.n_anchors} anchors are few{said}")
-
-
-def put_checked(
-    sets: Sequence[tuple[str, int]], pairs: Sequence[tuple[str, str, AnswerChanges]], *, as_json: bool
-) -> None:
-    """Tell what was found in anchor sets and between them."""
-    from evaluator.golden_sets import why_no_anchors
-
-    if as_json:
-        put_json(
-            {
-                "sets": [{"set": name, "n_anchors": n} for name, n in sets],
-                "pairs": [
-                    {"before": before, "now": now, **asdict(found), "generated_anew": found.generated_anew}
-                    for before, now, found in pairs
-                ],
-            }
-        )
-        return
-    for name, n in sets:
-        put(f"{one_line(name)}: {counted(n, 'anchor')}, all can be read")
-    for before, now, found in pairs:
-        put(
-            f"{one_line(before)} and {one_line(now)}: {counted(found.n_shared, 'shared question')}, {found.n_changed}"
-            " of them answered otherwise"
-        )
-        if found.generated_anew:
-            put(f"this is one golden set whose answers are generated anew. {why_no_anchors()}")

@@ -13,6 +13,7 @@ from evaluator.cli.output import say, usd
 
 if TYPE_CHECKING:
     from evaluator.scoring.closing import Progress
+    from evaluator.scoring.pace import Pace
 
 LINE_EVERY_S = 10.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -64,6 +65,14 @@ def duration(seconds: float) -> str:
     if seconds < 100 * 60:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
+
+
+def how_long(minutes: float, pace: Pace) -> str:
+    """How long something will take, and what that is told from."""
+    about = f"about {max(1, round(minutes)):,} minute{'' if round(minutes) <= 1 else 's'}"
+    if pace.is_assumed:
+        return f"{about} if a call takes {pace.seconds:g} s, which is assumed"
+    return f"{about} at {pace.seconds:.2g} s a call, as the last {pace.n_calls:,} took"
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluator.cli.money_texts import budget_lines
 from evaluator.cli.output import bounds, counted, number, one_line, put, put_json, put_table, say, signed, usd
+from evaluator.cli.progress import how_long
 
 if TYPE_CHECKING:
     from evaluator.recheck import RecheckPreview, RecheckReport
@@ -38,14 +39,14 @@ def preview_lines(preview: RecheckPreview) -> list[str]:
     cost = "price unknown" if preview.most_usd is None else f"at most {usd(preview.most_usd)}, without retries"
     if facts["model_asked"].startswith("python:"):
         cost = "at what the function spends"
-    minutes = max(1, round(preview.minutes))
     goes_on = "goes on with what is left: " if preview.is_begun else ""
     parts = (
         f"{goes_on}{counted(facts['n_recent_asked'], 'recent answer')} (of {facts['n_recent_there']:,}) and"
         f" {counted(facts['n_old_asked'], 'old answer')} (of {facts['n_old_there']:,}), scores of"
         f" {facts['stored_judge']}, criterion {facts['stored_criterion']}"
     )
-    calls = f"{counted(preview.n_calls, 'call')} to {facts['model_asked']}, {cost}, about {counted(minutes, 'minute')}"
+    calls = f"{counted(preview.n_calls, 'call')} to {facts['model_asked']}, {cost}"
+    calls += f", {how_long(preview.minutes, preview.pace)}"
     return [parts, calls, *budget_lines(preview.left_today, preview.n_calls, preview.most_usd), *_notes(facts)]
 
 
@@ -90,7 +91,8 @@ def put_report(report: RecheckReport, *, as_json: bool) -> None:
     elif report.result["recent"]["n"] >= 2:
         put("So far: " + report.result["headline"])
     if run is None:
-        say("note: this was rechecked before; no call was made (--again grades anew)")
+        when = str(report.result["rechecked_utc"])[:16].replace("T", " ")
+        say(f"note: this is the result of {when} UTC; no call was made (--again grades anew)")
     elif not report.is_complete:
         _say_stopped(run)
 

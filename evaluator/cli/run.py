@@ -70,7 +70,8 @@ def once(
     """
     from evaluator.clock import SystemClock
     from evaluator.scoring.allowance import left_today
-    from evaluator.scoring.slot import grade_slot, preview_slot, refresh_analysis
+    from evaluator.scoring.slot import grade_slot, refresh_analysis
+    from evaluator.scoring.slot_preview import preview_slot
     from evaluator.scoring.waiting import missing_spool, waiting_answers
 
     config = target.needed_config()
@@ -182,7 +183,7 @@ async def _choose_slot(config: Config, slot_text: str | None, since: str | None,
     """The slot named by hand, else the last scheduled one, else (with --since, when that is finished) an extra one."""
     from evaluator.scoring.schedule import last_slot, parse_slot
     from evaluator.scoring.setup import schedule_zone
-    from evaluator.scoring.slot import preview_slot
+    from evaluator.scoring.slot_preview import preview_slot
 
     zone = schedule_zone(config)
     if slot_text is not None:

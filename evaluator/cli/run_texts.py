@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from evaluator.findings import Findings
     from evaluator.importing.spooled import SpoolReport
     from evaluator.scoring.closing import RunReport
-    from evaluator.scoring.slot import SlotPreview, SlotReport
+    from evaluator.scoring.slot import SlotReport
+    from evaluator.scoring.slot_preview import SlotPreview
     from evaluator.scoring.waiting import Waiting
 
 

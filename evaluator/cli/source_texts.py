@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evaluator.cli.output import counted, one_line, put, put_table, say
 
 if TYPE_CHECKING:
-    from evaluator.scoring.slot import SlotPreview
+    from evaluator.scoring.slot_preview import SlotPreview
     from evaluator.sources import PullOutcome, SourceTrial
 
 _SHOWN_CHARS = 100

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from evaluator.doctor.base import Check, Patient, fail, ok, warn
 from evaluator.scoring.schedule import runs_per_year
 from evaluator.scoring.setup import schedule_zone
+from evaluator.scoring.slot_preview import DAYS_PER_YEAR
 from evaluator.store import read
 
 NAME = "budget"
-DAYS_PER_YEAR = 365.25
 
 
 @dataclass(frozen=True, kw_only=True)

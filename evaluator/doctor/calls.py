@@ -19,7 +19,7 @@ from evaluator.judges.base import BudgetReachedError, Judge
 from evaluator.judges.sightings import Sighting, watching
 from evaluator.records import Anchor, Attempt, GradeOutcome, Item, UnscoredReason
 from evaluator.scoring.cached import Call
-from evaluator.scoring.setup import build_judge
+from evaluator.scoring.setup import build_judge, without_secrets
 
 N_ANCHORS = 5
 MOST_CALLS = N_ANCHORS + 1
@@ -145,12 +145,6 @@ async def _interview(config: Config, anchors: Sequence[Anchor], clock: Clock) ->
         finally:
             await judge.close()
     return Interview(asked=tuple(asked), again=again)
-
-
-def without_secrets(config: Config) -> Config:
-    """The configuration for a judge that is never called."""
-    changes: dict[str, object] = {"api_key_env": "", "api_key_command": None, "headers": {}, "query": {}, "proxy": None}
-    return config.model_copy(update={"judge": config.judge.model_copy(update=changes)})
 
 
 def _build(config: Config, folder: Path) -> Judge:

@@ -41,7 +41,7 @@ READERS: Mapping[str, Reader] = {
     "otel": read_otel,
 }
 _SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv"}
-_SNIFFED_BYTES = 4096
+_SNIFFED_BYTES = 1 << 16
 
 
 def detect_format(path: str | Path) -> str:

@@ -31,6 +31,7 @@ _LANGFUSE_TAGS = ("environment", "release", "version", "promptName", "promptVers
 # what a file of spans shows in its first few thousand bytes, and no table of answers has
 _OF_SPANS = re.compile(rb'"(resourceSpans|resource_spans|scopeSpans|openinference\.span\.kind)"\s*:')
 _OF_A_TRACE = re.compile(rb'^\s*\{\s*"trace"\s*:\s*\{')
+_OBSERVATIONS = re.compile(rb'"observations"\s*:\s*\[')  # a row of a table may have a trace, too
 _ATTRIBUTES = re.compile(rb'"attributes"\s*:')
 _IDS = re.compile(rb'"(spanId|span_id)"\s*:')
 _ANSWER = re.compile(rb'"(output|outputs|response|answer|completion)"\s*:\s*["\[]')
@@ -40,7 +41,7 @@ def looks_like_spans(start: bytes) -> bool:
     """Say whether a file that starts with these bytes holds spans or a trace."""
     if start.lstrip()[:1] not in (b"{", b"["):
         return False
-    if _OF_SPANS.search(start) or _OF_A_TRACE.match(start):
+    if _OF_SPANS.search(start) or (_OF_A_TRACE.match(start) and _OBSERVATIONS.search(start)):
         return True
     return bool(_ATTRIBUTES.search(start) and _IDS.search(start) and not _ANSWER.search(start))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import ssl
+import urllib.request
 from typing import TYPE_CHECKING, Any
 
 from evaluator.errors import ConfigError
@@ -24,9 +25,21 @@ def check_network(settings: JudgeSettings) -> None:
     """
     if settings.ca_file is not None:
         trust(settings.ca_file)
-    is_socks = settings.proxy is not None and settings.proxy.startswith("socks")
-    if is_socks and importlib.util.find_spec("socksio") is None:
-        raise ConfigError("judge.proxy is a SOCKS proxy, which needs the package socksio; pip install socksio")
+    named = _socks_proxy(settings)
+    if named is not None and importlib.util.find_spec("socksio") is None:
+        raise ConfigError(f'{named} is a SOCKS proxy, which needs one more package: pip install "httpx2[socks]"')
+
+
+def _socks_proxy(settings: JudgeSettings) -> str | None:
+    """What names a SOCKS proxy, the setting or a variable of the environment; None when nothing does."""
+    if settings.proxy is not None:
+        return "judge.proxy" if settings.proxy.startswith("socks") else None
+    proxies = urllib.request.getproxies()
+    if "*" in proxies.get("no", ""):
+        return None
+    # the client opens all of them, whatever the judge's address
+    found = (scheme for scheme in ("http", "https", "all") if proxies.get(scheme, "").startswith("socks"))
+    return next((f"{scheme.upper()}_PROXY" for scheme in found), None)
 
 
 def trust(ca_file: str) -> ssl.SSLContext:

@@ -21,7 +21,7 @@ from evaluator.records import ParsedVerdict, Rubric, UnscoredReason
 
 _BLANK = " \t\r\n\f\v\u00a0\ufeff\u200b\u2060"
 _EXPLANATION_KEYS = (
-    *("reasoning", "explanation", "rationale", "reason", "feedback"),
+    *("reasoning", "explanation", "rationale", "reason", "feedback", "why"),
     *("justification", "comment", "comments", "critique", "analysis"),
 )
 _BEFORE = re.compile(r"[\s`*]*(?:json)?\s*", re.IGNORECASE)

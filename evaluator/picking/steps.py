@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -24,13 +24,13 @@ from evaluator.picking.pick import (
     with_whole_id,
 )
 from evaluator.picking.review import PickSummary, ReviewItem, accept_all, is_graded, load_review, summarise
-from evaluator.picking.setup import pick_settings
 from evaluator.picking.table import Marks, load_marks
 from evaluator.records import Rubric
 from evaluator.scoring.allowance import Allowance, left_today
 from evaluator.scoring.closing import Progress, RunReport
-from evaluator.scoring.setup import build_judge, configured_rubric
-from evaluator.scoring.slot import without_secrets
+from evaluator.scoring.pace import Pace, usual_pace
+from evaluator.scoring.plan import RunSettings
+from evaluator.scoring.setup import build_judge, configured_rubric, settings_aside, without_secrets
 from evaluator.scoring.untouched import leaving_no_database
 from evaluator.store import read, write
 from evaluator.store.db import Store, open_store
@@ -47,6 +47,8 @@ class PickPreview:
     left_out: Mapping[str, int]
     segment_key: str | None
     grading: GradingPreview
+    minutes: float
+    pace: Pace
     left_today: Allowance
 
 
@@ -90,6 +92,7 @@ async def _preview_pick(config: Config, request: PickRequest, *, restart: bool, 
             )
             if found is None:
                 return _preview_new(store, config, request, judge, now)
+            grading, pace = preview_rest(store, found, judge), usual_pace(store, config.app.name, judge.ruler.ruler_id)
             return PickPreview(
                 is_new=False,
                 n_candidates=len(found.items),
@@ -97,7 +100,9 @@ async def _preview_pick(config: Config, request: PickRequest, *, restart: bool, 
                 n_looked_at=found.n_looked_at,
                 left_out=found.left_out,
                 segment_key=found.segment_key,
-                grading=preview_rest(store, found, judge),
+                grading=grading,
+                minutes=pace.minutes(grading.n_calls, config.judge),
+                pace=pace,
                 left_today=left_today(config, now),
             )
     finally:
@@ -105,8 +110,10 @@ async def _preview_pick(config: Config, request: PickRequest, *, restart: bool, 
 
 
 def _preview_new(store: Store, config: Config, request: PickRequest, judge: Judge, now: datetime) -> PickPreview:
-    settings = pick_settings(config, now)
+    settings = _settings(config, now)
     drawn = draw_candidates(store, request.draw(settings, most_chars=config.judge.max_prompt_chars))
+    grading = preview_new(drawn.texts, request.n, judge)
+    pace = usual_pace(store, config.app.name, judge.ruler.ruler_id)
     return PickPreview(
         is_new=True,
         n_candidates=len(drawn.items),
@@ -114,9 +121,16 @@ def _preview_new(store: Store, config: Config, request: PickRequest, judge: Judg
         n_looked_at=drawn.n_looked_at,
         left_out=drawn.left_out,
         segment_key=drawn.segment_key,
-        grading=preview_new(drawn.texts, request.n, judge),
+        grading=grading,
+        minutes=pace.minutes(grading.n_calls, config.judge),
+        pace=pace,
         left_today=left_today(config, now),
     )
+
+
+def _settings(config: Config, now: datetime) -> RunSettings:
+    """Settings of a run without anchors; the budget of the day is that of every run."""
+    return replace(settings_aside(config, slot=now), kind="traffic")
 
 
 async def run_pick(
@@ -147,7 +161,7 @@ async def run_pick(
         JudgewatchError: something cannot be used, or there is nothing to pick from.
     """
     judge, rubric = build_judge(config)
-    settings = pick_settings(config, clock.now())
+    settings = _settings(config, clock.now())
     try:
         with open_store(config.store_path, zone=config.schedule.zone) as store:
             pick = open_pick(

@@ -18,25 +18,24 @@ from evaluator.config import Config
 from evaluator.importing import analyse_anew
 from evaluator.judges.base import Judge
 from evaluator.recheck.asking import FEW, Prepared, Question, begin, prepare
-from evaluator.recheck.result import make_result
+from evaluator.recheck.result import LEVEL, make_result, smallest_of
+from evaluator.recheck.since_last import since_last
 from evaluator.recheck.stored import Reading
 from evaluator.recheck.unread import why_unread
 from evaluator.records import Purpose, Rubric
 from evaluator.scoring.allowance import Allowance, left_today
-from evaluator.scoring.budget import Limits
 from evaluator.scoring.closing import Progress, RunReport
+from evaluator.scoring.pace import Pace, usual_pace
 from evaluator.scoring.plan import RunSettings, ids_left
 from evaluator.scoring.runner import run_once
-from evaluator.scoring.setup import build_judge
-from evaluator.scoring.slot import explain_stop, without_secrets
+from evaluator.scoring.setup import build_judge, settings_aside, without_secrets
+from evaluator.scoring.slot import explain_stop
 from evaluator.scoring.untouched import leaving_no_database
 from evaluator.store import read, write
 from evaluator.store.db import Store, open_store
 from evaluator.store.write import recheck_item_id
 
 __all__ = ["FEW", "Question", "Reading", "RecheckPreview", "RecheckReport", "preview_recheck", "run_recheck"]
-
-SECONDS_PER_CALL = 3.0  # of an ordinary judge; what a day's budget or the provider slows down comes on top
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +49,7 @@ class RecheckPreview:
     n_calls: int
     most_usd: float | None
     minutes: float
+    pace: Pace
     is_finished: bool
     is_begun: bool
     facts: dict[str, Any]
@@ -77,7 +77,7 @@ def preview_recheck(config: Config, question: Question, *, clock: Clock) -> Rech
         judge, _ = build_judge(without_secrets(looked_at))
         with open_store(looked_at.store_path, zone=config.schedule.zone) as store:
             prepared = prepare(store, question, judge, config=config, now=now)
-            return _preview(store, prepared, judge, config, now)
+            return _preview(store, prepared, judge, looked_at, now)
 
 
 async def run_recheck(
@@ -127,12 +127,19 @@ def _end(config: Config, prepared: Prepared, rubric: Rubric, run: RunReport, clo
     """Work out the result; it is kept when the run came to its end."""
     is_complete = run.status == "finished"
     with open_store(config.store_path, create=False) as store:
+        rows = read.recheck_scores(store, prepared.recheck_id)
+        smallest = smallest_of(rubric, config.alarms.smallest_change)
+        own = read.recheck(store, prepared.recheck_id)
+        last = None
+        if own is not None:
+            last = since_last(store, recheck=own, rows=rows, smallest_change=smallest, level=LEVEL)
         result = make_result(
-            read.recheck_scores(store, prepared.recheck_id),
+            rows,
             prepared.facts,
             rubric,
             smallest_change=config.alarms.smallest_change,
             zone=store.zone,
+            last=last,
         )
         if is_complete:
             write.finish_recheck(store, prepared.recheck_id, result, now=clock.now())
@@ -169,14 +176,13 @@ def _preview(store: Store, prepared: Prepared, judge: Judge, config: Config, now
         items = [item.item for item in prepared.items]
     else:
         items = list(read.load_items(store, _ids_to_grade(store, prepared)).values())
-    seconds = len(items) * SECONDS_PER_CALL / config.judge.concurrency
-    if config.judge.calls_per_minute is not None:
-        seconds = max(seconds, 60 * len(items) / config.judge.calls_per_minute)
+    pace = usual_pace(store, config.app.name, judge.ruler.ruler_id)
     return RecheckPreview(
         prepared=prepared,
         n_calls=len(items),
         most_usd=judge.plan_cost(items),
-        minutes=seconds / 60,
+        minutes=pace.minutes(len(items), config.judge),
+        pace=pace,
         is_finished=prepared.is_finished,
         is_begun=prepared.row is not None,
         facts=dict(prepared.facts),
@@ -202,20 +208,5 @@ def _run_settings(config: Config, prepared: Prepared) -> RunSettings:
     else:
         with open_store(config.store_path, create=False) as store:
             ids = [row["item_id"] for row in read.recheck_scores(store, prepared.recheck_id)]
-    return RunSettings(
-        store_path=config.store_path,
-        app=app,
-        zone=config.schedule.zone,
-        anchor_set_name=config.anchors.set,
-        anchors=(),
-        traffic=config.traffic,
-        limits=Limits(
-            usd_per_day=config.budget.usd_per_day,
-            calls_per_day=config.budget.calls_per_day,
-            calls_per_minute=config.judge.calls_per_minute,
-        ),
-        concurrency=config.judge.concurrency,
-        slot=parse_utc(prepared.started_utc),
-        purpose=Purpose.RECHECK,
-        item_ids=ids,
-    )
+    settings = settings_aside(config, slot=parse_utc(prepared.started_utc))
+    return replace(settings, purpose=Purpose.RECHECK, item_ids=ids)

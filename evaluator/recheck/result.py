@@ -31,7 +31,13 @@ Row = Mapping[str, Any]
 
 
 def make_result(
-    rows: Sequence[Row], facts: Mapping[str, Any], rubric: Rubric, *, smallest_change: float, zone: ZoneInfo
+    rows: Sequence[Row],
+    facts: Mapping[str, Any],
+    rubric: Rubric,
+    *,
+    smallest_change: float,
+    zone: ZoneInfo,
+    last: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Work out what a recheck shows.
 
@@ -41,12 +47,13 @@ def make_result(
         rubric: Of the configured judge.
         smallest_change: The smallest change that matters, in points of a scale of 1 to 5.
         zone: Zone of the days.
+        last: What ``since_last`` found; None without an earlier recheck of the same answers.
 
     Returns:
         The result as JSON, with ``schema_version``; numbers in the rubric's units, None where there is none.
     """
     parts = {name: [row for row in rows if row["part"] == name] for name in ("recent", "old")}
-    tolerance = smallest_change * (rubric.scale_max - rubric.scale_min) / POINTS
+    tolerance = smallest_of(rubric, smallest_change)
     shift = told_by_enough(_shift(parts, rubric), scale=(rubric.scale_min, rubric.scale_max))
     found: dict[str, Any] = {
         **facts,
@@ -62,10 +69,16 @@ def make_result(
         "n_pending": sum(row["score"] is None and row["unscored_reason"] is None for row in rows),
         "unscored": dict(Counter(row["unscored_reason"] for row in rows if row["unscored_reason"] is not None)),
         "furthest": _furthest(rows),
+        "since_last": None if last is None else dict(last),
     }
     found["sentences"] = sentences(found)
     found["headline"] = " ".join(found["sentences"])
     return found
+
+
+def smallest_of(rubric: Rubric, smallest_change: float) -> float:
+    """The smallest change that matters, in the rubric's units."""
+    return smallest_change * (rubric.scale_max - rubric.scale_min) / POINTS
 
 
 def _shift(parts: Mapping[str, Sequence[Row]], rubric: Rubric) -> RecheckShift:

@@ -18,7 +18,7 @@ _MONTHS = (
 
 def sentences(result: Mapping[str, Any]) -> list[str]:
     """What a result says, the verdict last but for what it rests on."""
-    found = [_recent(result)]
+    found = [*_since_last(result), _recent(result)]
     if result["old"] is not None:
         found.append(_old(result))
     found.append(_verdict(result))
@@ -27,6 +27,21 @@ def sentences(result: Mapping[str, Any]) -> list[str]:
             f"This assumes that the difference of {signed(result['parity']['value'])} was the same for the old scores."
         )
     return found
+
+
+def _since_last(result: Mapping[str, Any]) -> list[str]:
+    """What an earlier recheck of the same answers, with the same judge setup, makes of this one."""
+    last = result.get("since_last")
+    if last is None or last["value"] is None:
+        return []
+    day = days_of(last["finished_utc"][:10], last["finished_utc"][:10], beside=_today(result))
+    answers = f"{counted(last['n'], 'answer')} graded by this judge setup before, in the recheck of {day}"
+    size = size_text(last["value"], last["low"], last["high"])
+    if last["finding"].startswith("changed"):
+        means = f"then {number(last['then'])}, now {number(last['now'])}"
+        beside = "The sentences below compare with the stored scores."
+        return [f"{answers}: {means}. Your judge changed since: {size}. {beside}"]
+    return [f"{answers}: no change shown since ({size})."]
 
 
 def days_of(first_day: str | None, last_day: str | None, *, beside: str | None = None) -> str:

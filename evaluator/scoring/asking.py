@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evaluator.config import Config
 from evaluator.errors import JudgewatchError
 from evaluator.records import Item
-from evaluator.scoring.setup import configured_rubric, judge_settings
+from evaluator.scoring.setup import configured_rubric, judge_settings, without_secrets
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,6 @@ def prompt_for(config: Config, item: Item, *, item_id: str) -> AskedPrompt:
             f"judge.function = {judge.function!r} is called with the item itself; there is no prompt to show"
         )
     from evaluator.judges.openai_compatible import OpenAICompatibleJudge
-    from evaluator.scoring.slot import without_secrets
 
     bare = without_secrets(config)
     asked = OpenAICompatibleJudge(judge_settings(bare, configured_rubric(bare)))

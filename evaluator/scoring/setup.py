@@ -48,6 +48,12 @@ def build_judge(config: Config) -> tuple[Judge, Rubric]:
     return open_judge("openai-compatible", settings), rubric
 
 
+def without_secrets(config: Config) -> Config:
+    """The configuration for a judge that is never called; no secret is part of what it asks for."""
+    changes: dict[str, object] = {"api_key_env": "", "api_key_command": None, "headers": {}, "query": {}, "proxy": None}
+    return config.model_copy(update={"judge": config.judge.model_copy(update=changes)})
+
+
 def configured_rubric(config: Config) -> Rubric:
     """Return the rubric that the judge grades by: the named one, or the scale of a prompt or function of one's own.
 
@@ -209,12 +215,19 @@ def run_settings(
     Raises:
         DataFileError: an anchor set with a fault.
     """
+    return replace(
+        settings_aside(config, slot=slot), anchors=configured_anchors(config, rubric), kind=kind, since=since
+    )
+
+
+def settings_aside(config: Config, *, slot: datetime) -> RunSettings:
+    """What a run without anchors needs. The anchor set is not read: it may be the one to be made."""
     return RunSettings(
         store_path=config.store_path,
         app=config.app.name,
         zone=config.schedule.zone,
         anchor_set_name=config.anchors.set,
-        anchors=configured_anchors(config, rubric),
+        anchors=(),
         traffic=config.traffic,
         limits=Limits(
             usd_per_day=config.budget.usd_per_day,
@@ -223,8 +236,6 @@ def run_settings(
         ),
         concurrency=config.judge.concurrency,
         slot=slot,
-        kind=kind,
-        since=since,
         segment_keys=config.traffic.segment_keys(),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ class Choices:
         api_key_env: Name of the variable with the key; "" for a server that needs none.
         prompt_file: The team's own prompt, relative to the configuration.
         scale: Lowest and highest score of that prompt.
+        levels: Or the words that it asks for, each with its score.
         score_field: Key or path of the score in the reply that it asks for; None where that is ``score``.
         score_pattern: Or a regular expression with one group, the score.
         files: Glob of files with traffic, relative to the configuration.
@@ -45,6 +47,7 @@ class Choices:
     api_key_env: str = DEFAULT_KEY_VARIABLE
     prompt_file: str | None = None
     scale: tuple[float, float] | None = None
+    levels: Mapping[str, float] | None = None
     score_field: str | None = None
     score_pattern: str | None = None
     files: str | None = None
@@ -68,6 +71,7 @@ class Choices:
                 "api_key_env": self.api_key_env,
                 "prompt_file": self.prompt_file,
                 "scale": None if self.scale is None else list(self.scale),
+                "levels": None if self.levels is None else dict(self.levels),
                 "score_field": self.score_field,
                 "score_pattern": self.score_pattern,
             },

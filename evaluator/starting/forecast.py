@@ -25,8 +25,8 @@ from evaluator.judges.costs import max_prompt_tokens
 from evaluator.judges.prompts import PromptRenderer
 from evaluator.records import Item, Rubric
 from evaluator.scoring.schedule import next_slot, runs_per_year
-from evaluator.scoring.setup import build_judge, configured_anchors, schedule_zone
-from evaluator.scoring.slot import DAYS_PER_MONTH, DAYS_PER_YEAR
+from evaluator.scoring.setup import build_judge, configured_anchors, schedule_zone, without_secrets
+from evaluator.scoring.slot_preview import DAYS_PER_MONTH, DAYS_PER_YEAR
 from evaluator.sources.files import find_files
 from evaluator.stats.detector import alarm_threshold
 from evaluator.stats.evidence import MIN_REFERENCE_RUNS
@@ -174,11 +174,10 @@ def forecast(config: Config, *, now: datetime) -> Forecast:
 
 def _harmless(config: Config, folder: Path) -> Config:
     """The configuration for a judge that is never called: no key is needed for it, and no database is left behind."""
-    changes: dict[str, object] = dict.fromkeys(("api_key_command", "proxy", "ca_file"))
-    changes |= {"api_key_env": "", "headers": {}, "query": {}}
-    return config.model_copy(
+    bare = without_secrets(config)
+    return bare.model_copy(
         update={
-            "judge": config.judge.model_copy(update=changes),
+            "judge": bare.judge.model_copy(update={"ca_file": None}),
             "store": StoreConfig(path=str(folder / "forecast.db")),
             "budget": BudgetConfig(calls_per_day=1),
         }

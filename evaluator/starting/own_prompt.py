@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from evaluator.errors import UsageError
+from evaluator.starting.levels import Levels, field_of_levels, find_levels
 from evaluator.starting.scales import Scale, find_scales
 from evaluator.starting.score_places import DEFAULT_FIELD, ScorePlaces, is_on, places_in_prompt, shows_field
 
-OWN_PROMPT = ("prompt_file", "scale", "score_field", "score_pattern")
+OWN_PROMPT = ("prompt_file", "scale", "levels", "score_field", "score_pattern")
 
-_FLAGS = {"scale": "--scale", "score_field": "--score-field", "score_pattern": "--score-pattern"}
+_FLAGS = {"scale": "--scale", "levels": "--levels", "score_field": "--score-field", "score_pattern": "--score-pattern"}
 _OUTPUT = re.compile(r"\{\{\s*output\s*\}\}")
 _MOST_NAMED = 8
 
@@ -53,6 +54,8 @@ def check_own_flags(given: Mapping[str, Any]) -> None:
     """
     if given.get("score_field") is not None and given.get("score_pattern") is not None:
         raise UsageError("--score-field and --score-pattern both say where the score stands; give one of them")
+    if given.get("scale") is not None and given.get("levels") is not None:
+        raise UsageError("--scale is for a judge that answers with a number, --levels for one with a word; give one")
     if given.get("prompt_file") is not None:
         return
     for name, flag in _FLAGS.items():
@@ -93,6 +96,9 @@ def settle_own_prompt(given: Mapping[str, Any], folder: Path) -> tuple[dict[str,
         return choices, []
     text = read_prompt(folder / name, called=str(name))
     notes = []
+    levels = choices.get("levels") or _the_levels(text, choices)
+    if levels is not None:
+        return _with_levels(choices, levels, text, str(name))
     if choices.get("scale") is None:
         choices["scale"] = scale = _the_scale(text, choices, str(name))
         notes.append(
@@ -104,6 +110,27 @@ def settle_own_prompt(given: Mapping[str, Any], folder: Path) -> tuple[dict[str,
     return _with_place(choices, notes, places, str(name))
 
 
+def _the_levels(text: str, choices: Mapping[str, Any]) -> Levels | None:
+    """The words that a prompt asks for, where nothing speaks of numbers."""
+    if choices.get("scale") is not None or find_scales(text):
+        return None
+    return find_levels(text)
+
+
+def _with_levels(choices: dict[str, Any], levels: Levels, text: str, name: str) -> tuple[dict[str, Any], list[str]]:
+    """The choices for a judge that answers with a word."""
+    notes = []
+    if choices.get("levels") is None:
+        said = ", ".join(f"{word} as {score:g}" for word, score in levels.items())
+        notes.append(f"{name} asks for a word, counted {said}; --levels says otherwise")
+    choices["levels"] = levels
+    field = field_of_levels(text, levels)
+    if choices.get("score_field") is None and choices.get("score_pattern") is None and field is not None:
+        choices["score_field"] = field
+        notes.append(f'score_field = "{field}": the example of a reply in {name} has its word there')
+    return choices, notes
+
+
 def _the_scale(text: str, choices: Mapping[str, Any], name: str) -> Scale:
     scale = clear_scale(text, choices)
     if scale is not None:
@@ -111,7 +138,8 @@ def _the_scale(text: str, choices: Mapping[str, Any], name: str) -> Scale:
     named = scales_in_words(text)
     why = f"; {name} speaks of {named}, and which is meant is not clear" if named else ""
     raise UsageError(
-        f"a prompt of your own needs --scale MIN MAX: the lowest and the highest score that it asks for{why}"
+        f"a prompt of your own needs --scale MIN MAX: the lowest and the highest score that it asks for{why};"
+        " for a judge that answers with a word, --levels pass=1,fail=0"
     )
 
 

@@ -35,6 +35,7 @@ _BEHIND_LABEL = re.compile(
 )
 _ANY_LABEL = re.compile(r"([^\W\d_](?:[^\W\d_]|[ \t-]){0,30})\**[ \t]*[:=][ \t]*[*\[]*[ \t]*[-+]?\d")
 _MOST_LABELS = 20
+_MOST_CHARS = 20_000  # of a reply: a judge that goes on for megabytes has no form to be found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,10 +99,10 @@ def places_in_replies(replies: Sequence[str], *, rubric: Rubric) -> tuple[tuple[
     """
     if not replies:
         return (), ()
-    texts = [split_thinking(reply).answer for reply in replies]
-    paths = {place.path: None for example in find_examples(texts[0]) for place in number_places(example.members)}
+    first = split_thinking(replies[0]).answer[:_MOST_CHARS]
+    paths = {place.path: None for example in find_examples(first) for place in number_places(example.members)}
     fields = tuple(path for path in paths if all(_reads(reply, rubric, field=path) for reply in replies))
-    labels = dict.fromkeys(match[1].strip().lower() for match in _ANY_LABEL.finditer(texts[0]))
+    labels = dict.fromkeys(match[1].strip().lower() for match in _ANY_LABEL.finditer(first))
     patterns = [_pattern_of(label) for label in list(labels)[:_MOST_LABELS]]
     return fields, tuple(
         pattern for pattern in patterns if all(_reads(reply, rubric, pattern=pattern) for reply in replies)

@@ -65,6 +65,8 @@ def _judge(choices: Choices) -> list[_Line]:
     ]
     if choices.scale is not None:
         lines.append(_Line(key="scale", value=list(choices.scale), meaning="lowest and highest score of that prompt"))
+    if choices.levels is not None:
+        lines.append(_Line(key="levels", value=dict(choices.levels), meaning="the words it answers with, as scores"))
     if choices.score_field is not None:
         meaning = "where in the reply the score stands: a key, or a path to it"
         lines.append(_Line(key="score_field", value=choices.score_field, meaning=meaning))
@@ -121,6 +123,8 @@ def _toml(value: object) -> str:
         return _quoted(value)
     if isinstance(value, list):
         return "[" + ", ".join(_toml(part) for part in value) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_quoted(name)} = {_toml(score)}" for name, score in value.items()) + " }"
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 

@@ -91,18 +91,21 @@ class AnchorFlips:
         """Column of the anchor with most evidence."""
         return int(np.argmax(self._evidence.max(axis=0)))
 
-    def change_of(self, anchor: int) -> FlipChange:
+    def change_of(self, anchor: int, n_watched: int | None = None) -> FlipChange:
         """When an anchor left its usual score: the posterior over the first run away.
 
         Args:
-            anchor: Its column; the one that led when the alarm fired, since what lasts becomes usual in time.
+            anchor: Its column; the one that led when the alarm fired.
+            n_watched: Runs watched when the alarm fired; all by default. Later ones bear on every date up to it alike,
+                and by them what lasts has become usual: they must not be asked.
 
         Raises:
             ValueError: no run was watched yet.
         """
-        if not self._log_path:
+        path_to_alarm = self._log_path[:n_watched]
+        if not path_to_alarm:
             raise ValueError("no run was watched yet")
-        paths = np.array([factors[:, anchor] for factors in self._log_path])
+        paths = np.array([factors[:, anchor] for factors in path_to_alarm])
         sums = np.cumsum(paths[::-1], axis=0)[::-1]
         path = paths[:, int(np.argmax(sums.max(axis=0)))]
         since = np.cumsum(path[::-1])[::-1]  # log evidence of a change right before each run

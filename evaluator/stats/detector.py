@@ -19,11 +19,12 @@ from evaluator.stats.evidence import (
     DetectorSettings,
     EvidenceStream,
     from_log,
-    shrunk_autocorrelation,
+    guarding_correlation,
 )
 from evaluator.stats.numeric import BoolArray, FloatArray, IntArray, as_scores, check_level
 
 BASELINE_RUNS = 20
+OWN_PRIOR_RUNS = 4  # that a stretch's own spread is shrunk by
 TIME_UNIFORM = "time-uniform {percent:g} % interval"
 
 
@@ -220,7 +221,9 @@ def level_since(
 
     The interval inverts the e-process of the detector with g = 1. Runs that follow each other too closely are weighed
     down by the correlation left within the two stretches; the largest of the pooled spread and the two stretches' own
-    (each shrunk to the pooled one by four runs) is used, because a judge that moved is often noisier.
+    is used, because a judge that moved is often noisier. Each is shrunk by four runs to the pooled one, the stretch
+    after to the floor where that is more: other anchors lie near a boundary now, of which long calm before says
+    nothing.
 
     Args:
         stream: One value per run, shape (R,); nan for runs that do not count. Not clipped.
@@ -270,13 +273,13 @@ def _time_uniform_radius(
     if n < 3 or ratio >= 1 + size:
         return math.inf
     residual = np.concatenate([before - before.mean(), after - after.mean()])
-    rho = shrunk_autocorrelation(residual, floor_sd=floor_sd, settings=settings)
+    rho = guarding_correlation(residual, floor_sd=floor_sd, settings=settings)
     whitened = residual.copy()
     whitened[1:] = (residual[1:] - rho * residual[:-1]) / (1 - rho)
     squares_before, squares_after = _sum_of_squares(whitened[:k]), _sum_of_squares(whitened[k:])
     pooled = (squares_before + squares_after + prior * floor_sd**2) / (n - 2 + prior)
-    own_before = (squares_before + 4 * pooled) / (k - 1 + 4)
-    own_after = (squares_after + 4 * pooled) / (m - 1 + 4)
+    own_before = (squares_before + OWN_PRIOR_RUNS * pooled) / (k - 1 + OWN_PRIOR_RUNS)
+    own_after = (squares_after + OWN_PRIOR_RUNS * max(pooled, floor_sd**2)) / (m - 1 + OWN_PRIOR_RUNS)
     squares = (n - 2 + prior) * max(pooled, own_before, own_after)
     return math.sqrt(squares * (ratio - 1) / (size * (1 - ratio / (1 + size))))
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from evaluator.stats.numeric import FloatArray, IntArray, check_level
 
 MIN_REFERENCE_RUNS = 10
+LARGEST_CORRELATION = 0.8
 
 _SMALLEST_FLOOR = 1e-6
 _LARGEST_EXPONENT = 700.0
@@ -36,6 +37,7 @@ class DetectorSettings:
             run never alarms alone.
         window: Candidate changes looked back on, in runs.
         autocorrelation_sd: Prior spread of the lag-1 correlation; 0 switches the guard off.
+        shock_correlation: Least correlation, from one run to the next, of whatever makes a series correlated at all.
         left_out: Youngest runs left out of the correlation estimate, because a young shift looks like correlation.
     """
 
@@ -44,7 +46,8 @@ class DetectorSettings:
     clip_sd: float = 4.0
     window: int = 250
     autocorrelation_sd: float = 0.3
-    left_out: int = 5
+    shock_correlation: float = 0.5
+    left_out: int = 15
 
 
 DEFAULT_SETTINGS = DetectorSettings()
@@ -81,7 +84,26 @@ def shrunk_autocorrelation(
     r += (1 + 3 * r) / n
     prior = settings.autocorrelation_sd**2
     r *= prior / (prior + (1 - min(r * r, 0.9)) / n)
-    return min(max(r, 0.0), 0.8)
+    return min(max(r, 0.0), LARGEST_CORRELATION)
+
+
+def guarding_correlation(
+    values: FloatArray, *, floor_sd: float, settings: DetectorSettings = DEFAULT_SETTINGS
+) -> float:
+    """Correlation that a series has to be freed of so that its averages vary as much as they really do.
+
+    A shock common to a run's anchors may carry over to the next runs while their own flips do not. The flips hide part
+    of the shock's correlation phi between neighbours, but not how long it lasts: a series with lag-1 correlation r
+    then has ``1 + 2 r/(1 - phi)`` times the long-run variance of independent runs, as much as an autoregressive one of
+    correlation ``r/(1 - phi + r)``. The larger of r and ``settings.shock_correlation`` stands for phi.
+
+    Args:
+        values: Run statistics in order, shape (n,).
+        floor_sd: Least spread of the stream, as in ``detect``.
+        settings: Constants of the method.
+    """
+    r = shrunk_autocorrelation(values, floor_sd=floor_sd, settings=settings)
+    return min(r / (1 - max(settings.shock_correlation, r) + r), LARGEST_CORRELATION)
 
 
 def log_bayes_factors(
@@ -237,7 +259,7 @@ class EvidenceStream:
 
     def _estimate_autocorrelation(self) -> float:
         known = self._values[: max(self._n_reference, self._n - self._settings.left_out)]
-        return shrunk_autocorrelation(known, floor_sd=self._floor_sd, settings=self._settings)
+        return guarding_correlation(known, floor_sd=self._floor_sd, settings=self._settings)
 
     def _log_factors(self, values: FloatArray, candidates: IntArray, autocorrelation: float) -> FloatArray:
         guarded = values

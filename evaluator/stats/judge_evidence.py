@@ -127,6 +127,12 @@ class JudgeEvidence:
         self.n += 1
         return self.value
 
+    def take_in(self, numbers: dict[str, float]) -> None:
+        """Take in a run after the alarm without weighing the evidence: what the date alone needs."""
+        for name, stream in self._streams.items():
+            stream.take_in(numbers[name])
+        self.n += 1
+
     def alarm(self) -> Alarm:
         """What is to be remembered if the alarm fires now."""
         name = self.leading
@@ -139,8 +145,8 @@ class JudgeEvidence:
     def change(self, alarm: Alarm) -> EvidenceChange:
         """Date the change behind an alarm, by all runs up to now."""
         if alarm.stream == ANCHOR:
-            left = self._flips.change_of(alarm.anchor)
             first = self._n_reference
+            left = self._flips.change_of(alarm.anchor, alarm.n - first)
             return EvidenceChange(
                 stream=ANCHOR,
                 index=first + left.index,
@@ -194,6 +200,7 @@ def detect_judge(
     floors: dict[str, float],
     start: int = 0,
     n_reference: int = MIN_REFERENCE_RUNS,
+    weighed_after_alarm: int | None = None,
     settings: DetectorSettings = DEFAULT_SETTINGS,
 ) -> JudgeDetection:
     """Replay a history from a row on and find its first change.
@@ -205,6 +212,8 @@ def detect_judge(
         floors: From ``streams.stream_floors``.
         start: First row that is looked at.
         n_reference: Counted runs before which no change is looked for, at least 10.
+        weighed_after_alarm: Counted runs after the alarm that have evidence, for a history that is watched anew from
+            its change on anyway; all by default. The date of the change is by all runs either way.
         settings: Constants of the method.
 
     Raises:
@@ -230,7 +239,11 @@ def detect_judge(
     alarm: Alarm | None = None
     alarm_row: int | None = None
     for row in rows[n_reference:]:
-        evidence[row] = judge.update({name: float(numbers.stream(name)[row]) for name in STREAMS}, matrix[row])
+        values = {name: float(numbers.stream(name)[row]) for name in STREAMS}
+        if alarm is not None and weighed_after_alarm is not None and judge.n >= alarm.n + weighed_after_alarm:
+            judge.take_in(values)
+            continue
+        evidence[row] = judge.update(values, matrix[row])
         outlier[row] = judge.last_was_clipped
         if alarm is None and evidence[row] >= threshold:
             alarm, alarm_row = judge.alarm(), int(row)

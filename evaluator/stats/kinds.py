@@ -108,6 +108,33 @@ def dominant_anchor(scores: npt.ArrayLike, means: npt.ArrayLike) -> int | None:
     return column if squares[column] > 0.5 * squares.sum() and is_away else None
 
 
+def lone_mover(before: npt.ArrayLike, after: npt.ArrayLike) -> int | None:
+    """The one anchor that most of the anchors' own moves are due to; None where several have a part in it.
+
+    Args:
+        before: Scores of the counted runs before the change, shape (R, K), nan where missing.
+        after: The same since.
+    """
+    old, _ = mean_of_present(np.asarray(before, dtype=np.float64), axis=0)
+    new, _ = mean_of_present(np.asarray(after, dtype=np.float64), axis=0)
+    moved = np.nan_to_num(new - old)
+    column = int(np.argmax(np.abs(moved)))
+    is_away = abs(moved[column]) >= HALF_A_LEVEL
+    return column if is_away and moved[column] ** 2 > 0.5 * float((moved**2).sum()) else None
+
+
+def culprit(stream: str, before: npt.ArrayLike, after: npt.ArrayLike, means: npt.ArrayLike) -> int | None:
+    """The one anchor behind an alarm of all anchors' numbers, which it may raise sooner than its own evidence.
+
+    Args:
+        stream: The stream that raised the alarm; not that of single anchors.
+        before: Scores of the counted runs before the change, shape (R, K), nan where missing.
+        after: The same since.
+        means: Baseline means, shape (K,).
+    """
+    return dominant_anchor(after, means) if stream == "spread" else lone_mover(before, after)
+
+
 def name_kind(stream: str, ends: Ends, slope: LevelChange, spread: LevelChange) -> Kind:
     """What a change is called.
 
@@ -122,23 +149,23 @@ def name_kind(stream: str, ends: Ends, slope: LevelChange, spread: LevelChange) 
     if stream == "spread":
         if (spread.estimate or 0.0) <= 0:
             return "calmer"
-        if not (ends.lasting and (_shown(slope) or _same_way(ends))):
+        if not (ends.lasting and (is_shown(slope) or _same_way(ends))):
             return "noisier"
-    if not _shown(slope):
+    if not is_shown(slope):
         return "level"
     low, high = ends.low, ends.high
     if low is None or high is None or low.estimate is None or high.estimate is None:
         return "compression" if (slope.estimate or 0.0) < 0 else "stretch"
-    if _shown(low) and not _shown(high):
+    if is_shown(low) and not is_shown(high):
         return "low_end"
-    if _shown(high) and not _shown(low):
+    if is_shown(high) and not is_shown(low):
         return "high_end"
     if low.estimate * high.estimate > 0:
         return "level"
     return "compression" if (slope.estimate or 0.0) < 0 else "stretch"
 
 
-def _shown(change: LevelChange) -> bool:
+def is_shown(change: LevelChange) -> bool:
     """Whether the interval leaves out zero."""
     return change.low is not None and change.high is not None and not change.low <= 0 <= change.high
 
@@ -146,7 +173,7 @@ def _shown(change: LevelChange) -> bool:
 def _same_way(ends: Ends) -> bool:
     """Whether both ends moved, and in one direction."""
     low, high = ends.low, ends.high
-    if low is None or high is None or not (_shown(low) and _shown(high)):
+    if low is None or high is None or not (is_shown(low) and is_shown(high)):
         return False
     return (low.estimate or 0.0) * (high.estimate or 0.0) > 0
 

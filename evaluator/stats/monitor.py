@@ -14,7 +14,7 @@ import numpy.typing as npt
 from evaluator.stats.detector import BASELINE_RUNS, LevelChange, alarm_threshold, level_since
 from evaluator.stats.evidence import DEFAULT_SETTINGS, MIN_REFERENCE_RUNS, DetectorSettings
 from evaluator.stats.judge_evidence import ANCHOR, WEIGHTS, Alarm, EvidenceChange, JudgeEvidence
-from evaluator.stats.kinds import Ends, Kind, dominant_anchor, ends_since, name_kind
+from evaluator.stats.kinds import Ends, Kind, culprit, ends_since, name_kind
 from evaluator.stats.numeric import FloatArray, as_scores, mean_of_present
 from evaluator.stats.paired import enough_anchors, normalise, run_shifts, units_per_point
 from evaluator.stats.streams import STREAMS, RunStatistics, anchor_reference, run_statistics, stream_floors
@@ -200,10 +200,10 @@ class JudgeMonitor:
         if self._alarm is None or self._judge is None:
             return None
         found = self._judge.change(self._alarm)
-        if found.stream != "spread":
+        if found.stream == ANCHOR:
             return found
-        # one anchor far from its score raises the spread sooner than its own evidence
-        column = dominant_anchor(self._scores[found.index :], self._anchor_means)
+        before, after = self._scores[: found.index], self._scores[found.index :]
+        column = culprit(found.stream, before, after, self._anchor_means)
         return found if column is None else replace(found, stream=ANCHOR, anchor=column)
 
     def _since(self, name: str, split: int) -> LevelChange:

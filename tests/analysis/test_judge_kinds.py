@@ -16,6 +16,7 @@ from evaluator.analysis.units import Scale
 from evaluator.findings import AcceptedBaseline, JudgeFinding
 from tests.analysis.findings import findings
 from tests.builders import plus_days
+from tests.stats.latent import whole_scores
 
 N_ANCHORS, N_RUNS, CHANGE = 50, 70, 45
 FIRST_DAY = "2026-03-01"
@@ -185,6 +186,52 @@ def test_an_anchor_that_comes_back_is_not_broken() -> None:
     assert watched.broken == ()
     assert watched.steps == ()
     assert watched.state != "changed"
+
+
+def test_a_break_long_ago_keeps_its_date_in_a_long_history() -> None:
+    """Three hundred runs later its new score is usual; others that break by and by are dated, too."""
+    scores = whole_scores(1, 400, n_anchors=100)
+    for number, column in enumerate((0, 1, 2, 3)):
+        row = 60 + 8 * number
+        scores[row:, column] += np.where(scores[row:, column] > 3, -2, 2)
+    watched = compared(history_of(scores)).watched
+    found = {each.column: each.row for each in watched.broken}
+    assert all(abs(row - (60 + 8 * column)) <= 2 for column, row in found.items())
+    assert {0, 3} <= set(found)
+    assert watched.steps == ()
+    assert len(watched.broken) == len(found) <= 4
+
+
+def test_an_anchor_that_came_back_after_weeks_is_left_out_while_it_was_away() -> None:
+    """And the search ends: what it is left with is quiet."""
+    scores = whole_scores(1, 300, n_anchors=40)
+    scores[84:140, 3] += np.where(scores[84:140, 3] > 3, -2, 2)
+    watched = compared(history_of(scores)).watched
+    assert (watched.broken, watched.steps, watched.state) == ((), (), "steady")
+    assert np.isnan(watched.scores[90:140, 3]).all()
+    assert not np.isnan(watched.scores[140:, 3]).all()
+
+
+def test_one_anchor_that_moves_the_slope_is_called_an_anchor() -> None:
+    """From one end of a short scale of anchors to the other: the slope alarms before its own evidence does."""
+    for seed in range(4):
+        scores = whole_scores(300 + seed, 80, n_anchors=20)
+        scores[40:, 5] += np.where(scores[40:, 5] > 3, -3, 3)
+        watched = compared(history_of(scores)).watched
+        assert [each.column for each in watched.broken] == [5]
+        assert watched.steps == ()
+
+
+def test_scatter_that_grew_without_an_alarm_is_not_steady() -> None:
+    """The mean lies within the tolerance, the spread is shown to differ: nothing is promised."""
+    assert compared(history()).watched.state == "steady"
+    restless = []
+    for seed in range(300, 320):
+        watched = compared(history_of(whole_scores(seed, 80, change_at=20, noise=(1, 1.8)))).watched
+        if not watched.steps and not watched.broken and (watched.spread.low or 0) > 0:
+            restless.append(watched.state)
+    assert restless
+    assert "steady" not in restless
 
 
 def test_a_broken_anchor_does_not_hide_what_the_judge_does_later() -> None:

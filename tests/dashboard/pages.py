@@ -14,6 +14,11 @@ APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 PAGES = ("now", "segments", "answers", "runs")
 
 
+def _seen(body: str) -> str:
+    """HTML as a reader sees it."""
+    return html.unescape(re.sub(r"<[^>]*>", "", body))
+
+
 class Page:
     """One run of the app."""
 
@@ -28,12 +33,23 @@ class Page:
     @property
     def headings(self) -> list[str]:
         """Texts of the headings and small print, as a reader sees them."""
-        return [html.unescape(re.sub(r"<[^>]*>", "", found.proto.body)) for found in self.app.get("html")]
+        return [_seen(body) for body in self.html if not body.startswith("<p ")]
 
     @property
     def plain(self) -> list[str]:
-        """Texts that are drawn letter by letter."""
-        return [found.value for found in self.app.text]
+        """Texts that are drawn letter by letter, and sentences."""
+        sentences = [_seen(body) for body in self.html if body.startswith("<p ")]
+        return [*(found.value for found in self.app.text), *sentences]
+
+    @property
+    def html(self) -> list[str]:
+        """What the browser reads as HTML, in order."""
+        return [found.proto.body for found in self.app.get("html")]
+
+    @property
+    def typed(self) -> list[str]:
+        """Commands that stand in sentences, set as code."""
+        return [_seen(found) for body in self.html for found in re.findall(r"<code [^>]*>.*?</code>", body)]
 
     @property
     def commands(self) -> list[str]:

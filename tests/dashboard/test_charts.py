@@ -329,6 +329,18 @@ def test_baseline_and_band_of_no_matter_are_marked() -> None:
     assert low == -high
 
 
+@pytest.mark.parametrize(
+    ("last_day", "side", "day"), [("2026-11-05", "left", "2026-11-01"), ("2026-11-02", "right", "2026-11-02")]
+)
+def test_name_of_the_baseline_stays_on_the_axis(last_day: str, side: str, day: str) -> None:
+    """A baseline that begins near the right edge has its name to the left: on a phone it would be cut."""
+    runs = [frames.anchor_run(place, 0.0) for place in range(2)]
+    first_day = "2026-11-01" if side == "left" else "2026-10-18"
+    chart = plot_anchors(frames.judge(runs), first_day=first_day, last_day=last_day, smallest_change=0.15)
+    (note,) = spec(chart.figure)["layout"]["annotations"]
+    assert (note["xanchor"], note["x"]) == (side, day)
+
+
 def test_run_without_an_interval_has_a_point() -> None:
     """Early runs have no interval yet."""
     runs = [frames.anchor_run(0, 0.1, low=None, high=None)]
@@ -522,7 +534,7 @@ def test_runs_are_stacked_bars_by_what_came_of_the_plan() -> None:
     """Scored, not scored, not started; the title counts the endings."""
     runs = [a_run(), a_run(slot_day="2026-11-02", status="failed", n_scored=0, n_unscored=0, n_not_started=10)]
     chart = plot_runs(runs)
-    assert chart.title == "1 of 2 runs finished, 1 failed"
+    assert chart.title == "1 of 2 runs finished, 1 failed; 1 of 10 not scored"
     assert trace(chart.figure, "scored")["y"] == [9, 0]
     assert trace(chart.figure, "not started")["y"] == [0, 10]
     assert "1 timeout" in trace(chart.figure, "scored")["hovertext"][0]
@@ -542,13 +554,18 @@ def test_runs_are_stacked_bars_by_what_came_of_the_plan() -> None:
 )
 def test_run_title_counts_the_endings(statuses: list[str], title: str) -> None:
     """Also while the first run is under way."""
-    assert plot_runs([a_run(status=status) for status in statuses]).title == title
+    assert plot_runs([a_run(status=status, n_unscored=0) for status in statuses]).title == title
+
+
+def test_run_title_counts_what_has_no_score() -> None:
+    """A run that came to its end without a single score is no good news."""
+    assert plot_runs([a_run(n_scored=0, n_unscored=10)]).title == "The run finished; 10 of 10 not scored"
 
 
 def test_run_title_counts_what_is_no_measurement() -> None:
     """A run that came to its end behind a cache is finished and does not count; the hover says why."""
     chart = plot_runs([a_run(), a_run(slot_day="2026-11-02", not_counted="a cache answered")])
-    assert chart.title == "All 2 runs finished; 1 does not count"
+    assert chart.title == "All 2 runs finished; 2 of 20 not scored; 1 does not count"
     assert "does not count: a cache answered" in trace(chart.figure, "scored")["hovertext"][1]
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evaluator.store import read
-from evaluator.store.db import open_reader
+from evaluator.store.db import open_reader, open_store
 from tests import builders
 from tests.builders import HOSTILE_SEGMENTS
 from tests.dashboard.conftest import OpenPage
@@ -132,3 +133,18 @@ def test_case_x02_answer_that_speaks_to_the_judge_is_marked(tmp_path: Path, open
         "seems to address the judge" in open_page(path, "answers", item=f"{day}-{place}").words for place in range(2)
     ]
     assert marked == [True, False]
+
+
+@pytest.mark.parametrize(
+    "name", ["`judgewatch <img src=x>`", "`code` <script>1</script>", "</code><b>x</b>", "**b** $x$"]
+)
+def test_a_name_in_a_sentence_makes_no_markup(name: str, tmp_path: Path, open_page: OpenPage) -> None:
+    """Commands of ours are set as code, by the name of the program; tags in or around one stay letters."""
+    path = builders.one_day(tmp_path / "j.db")
+    with open_store(path) as store, store.transaction() as connection:
+        connection.execute("UPDATE runs SET status = 'failed', message = ?", (f"Lost {name}.",))
+    found = open_page(path, "runs")
+    assert found.errors == []
+    assert any(name.replace("`", "") in text.replace("“", "").replace("”", "") for text in found.plain)
+    for body in found.html:
+        assert set(re.findall(r"</?([a-z0-9]+)", body)) <= {"h2", "h4", "small", "p", "code", "span"}

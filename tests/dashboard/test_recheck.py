@@ -125,7 +125,7 @@ def test_one_part_alone_is_drawn() -> None:
     assert [trace["x"] for trace in spec["data"]] == [[0.5]]
     assert chart.title == "Against the stored scores the judge gives +0.50 for recent answers"
     assert "recent answers +0.50." in chart.alt
-    assert "3 recent answers, each graded again" in chart.caption
+    assert "3 recent answers: +0.50; each graded again" in chart.caption
     assert "NaN" not in chart.figure.to_json()
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from dashboard.app_pages import __path__ as pages_path
 from dashboard.scope import default_period
-from dashboard.segment_rows import finding_in_words, from_findings, from_means, note
+from dashboard.segment_rows import finding_in_words, from_findings, from_means, means_in_words, note
 from evaluator.analysis import quality
 from evaluator.findings import Findings, SegmentFinding
 from evaluator.records import StopReason
@@ -186,3 +186,33 @@ def test_every_reason_to_stop_has_a_next_step(reason: StopReason) -> None:
     """The page of the runs never leaves a reader with a code alone."""
     source = (Path(pages_path[0]) / "runs.py").read_text("utf-8")
     assert f"StopReason.{reason.name}:" in source
+
+
+@pytest.mark.parametrize(
+    ("means", "words"),
+    [
+        ({}, "No scores by topic yet"),
+        ({7: 3.0}, "Raw scores by topic: 3.00 (a, n 12)"),
+        ({7: 4.25, 8: 3.0}, "Raw scores by topic: 3.00 (b, n 12) to 4.25 (a, n 12)"),
+        ({7: 4.25, 8: None}, "Raw scores by topic: 4.25 (a, n 12)"),
+    ],
+)
+def test_raw_means_are_titled_with_their_ends(means: dict[int, float | None], words: str) -> None:
+    """Before there is an analysis the title tells what the chart shows, with n."""
+    known = [
+        {"segment_id": number, "key": "topic", "value": name, "key2": "", "value2": ""}
+        for number, name in ((7, "a"), (8, "b"))
+    ]
+    frame = pd.DataFrame(
+        [{"segment_id": key, "n": 12, "n_unscored": 0, "mean": mean, "low": None, "high": None}
+         for key, mean in means.items()],
+        columns=["segment_id", "n", "n_unscored", "mean", "low", "high"],
+    )  # fmt: skip
+    assert means_in_words(from_means(frame, known, ("topic", "")), ("topic", "")) == words
+
+
+def test_segments_of_several_keys_are_named_with_their_key() -> None:
+    """A bare "400" or "de" says nothing where its key does not stand beside it."""
+    segments = [low("400", key="duration"), low("delivery", key2="language", value2="de")]
+    line = finding_in_words(cast("Findings", {"segments": segments}))
+    assert line.endswith("400 (duration), delivery · de (topic × language).")

@@ -101,14 +101,33 @@ def test_counts_agree_with_their_noun() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "pieces"),
     [
-        ("start `judgewatch run watch`.", "start “judgewatch run watch”."),
-        ("`a` and `b`", "“a” and “b”"),
-        ("a lone ` stays", "a lone ` stays"),
-        ("``", "``"),
+        ("start `judgewatch run watch`.", [("start ", False), ("judgewatch run watch", True), (".", False)]),
+        ("`judgewatch check`", [("judgewatch check", True)]),
+        ("`a` and `b`", [("“a” and “b”", False)]),
+        ("a lone ` stays", [("a lone ` stays", False)]),
+        ("``", [("``", False)]),
+        ("", []),
     ],
 )
-def test_a_command_in_a_sentence_stands_in_quotation_marks(text: str, shown: str) -> None:
-    """The page shows text as text: a terminal's mark would be read letter by letter."""
-    assert wording.spoken(text) == shown
+def test_only_a_command_in_a_sentence_is_told_apart(text: str, pieces: list[tuple[str, bool]]) -> None:
+    """A terminal's mark would be read letter by letter; other names in it, the data's too, are quoted."""
+    assert wording.spoken(text) == pieces
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, ""),
+        ({"input": "", "output": ""}, ""),
+        ({"flags": "naive_time,text_not_kept", "input": ""}, "text not stored"),
+        ({"flags": "text_not_kept", "deleted_utc": "2026-11-30T23:30:00.000Z"}, "deleted on 1 Dec 2026"),
+        ({"flags": "from_scores"}, ""),
+        ({"flags": "from_scores", "input": " ", "output": ""}, "text not stored"),
+    ],
+)
+def test_a_missing_text_has_a_reason(changes: dict[str, str], words: str) -> None:
+    """An answer that was empty is another thing than a text that is not there; days are the store's zone's."""
+    item = {"flags": "", "deleted_utc": None, "input": "Why?", "output": "Because."} | changes
+    assert wording.why_no_text(item, ZoneInfo("Europe/Berlin")) == words

@@ -399,7 +399,8 @@ def test_file_that_is_one_broken_or_too_large_value_is_refused(tmp_path: Path) -
     [
         (b'{"resourceSpans":[', True),
         (b'[{"spanId": "a", "attributes": {', True),
-        (b' {"trace": {"id": "t"', True),
+        (b' {"trace": {"id": "t"}, "observations": [', True),
+        (b'{"trace": {"id": "t", "start": "2026-03-01"}, "input": "a", "score": 4}', False),
         (b'{"span_id": "a", "attributes": {}, "output": "x"}', False),
         (b'{"span_id": "a", "attributes": {}, "output": {"value": "x"}}', True),
         (b'{"input": "a", "output": "b", "attributes": {}}', False),

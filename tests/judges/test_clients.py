@@ -122,9 +122,23 @@ def network(**changes: Any) -> JudgeSettings:
 def test_socks_proxy_names_the_package_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before the first call."""
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    with pytest.raises(ConfigError, match="pip install socksio"):
+    with pytest.raises(ConfigError, match=r'judge\.proxy .*pip install "httpx2\[socks\]"'):
         check_network(network(proxy="socks5://host:1080"))
     check_network(network(proxy="http://host:3128"))
+
+
+@pytest.mark.parametrize("name", ["ALL_PROXY", "https_proxy", "HTTP_PROXY"])
+def test_socks_proxy_of_the_environment_is_named_with_its_package(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody who set it for the whole machine looks for it in the configuration."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    monkeypatch.setenv(name, "socks5h://host:1080")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    with pytest.raises(ConfigError, match=rf'{name.upper()} is a SOCKS proxy.*pip install "httpx2\[socks\]"'):
+        check_network(network())
+    check_network(network(proxy="http://host:3128"))
+    monkeypatch.setenv("NO_PROXY", "*")
+    check_network(network())
 
 
 # ---------------------------------------------------------------- certificates

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
-
 import time
+from typing import Any
 
 import pytest
 from hypothesis import given

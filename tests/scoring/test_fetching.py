@@ -14,7 +14,8 @@ import pytest
 from evaluator.config import Config, parse_config
 from evaluator.errors import ConfigError, LeaseHeldError
 from evaluator.scoring.fetching import fetch_sources
-from evaluator.scoring.slot import SlotReport, check_setup, grade_slot, preview_slot
+from evaluator.scoring.slot import SlotReport, check_setup, grade_slot
+from evaluator.scoring.slot_preview import preview_slot
 from evaluator.store import locks, read
 from evaluator.store.db import open_reader, open_store
 

@@ -19,16 +19,15 @@ from evaluator.scoring import slot as slot_module
 from evaluator.scoring.closing import RunReport
 from evaluator.scoring.plan import PlanPreview
 from evaluator.scoring.slot import (
-    SlotPreview,
     SlotReport,
     analysis_settings,
     check_setup,
     explain_stop,
     grade_slot,
     newest_finished_slot,
-    preview_slot,
     refresh_analysis,
 )
+from evaluator.scoring.slot_preview import SlotPreview, preview_slot
 from evaluator.store import read
 from evaluator.store.db import open_reader, open_store
 

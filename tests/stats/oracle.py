@@ -19,7 +19,14 @@ def lag_one(values, floor):
     squares = sum((v - centre) ** 2 for v in values) + PRIOR_RUNS * floor**2
     r = sum((a - centre) * (b - centre) for a, b in pairwise(values)) / squares
     r = r + (1 + 3 * r) / n
-    return min(max(r * 0.09 / (0.09 + (1 - min(r * r, 0.9)) / n), 0.0), 0.8)
+    variance = (1 - min(r * r, 0.9)) / n
+    return min(max(r * 0.09 / (0.09 + variance), 0.0), 0.8)
+
+
+def guarded_against(values, floor):
+    """Correlation of neighbours, made up for what independent flips hide of a shock that lasts."""
+    r = lag_one(values, floor)
+    return r if r > 0.5 else r / (0.5 + r)
 
 
 def bayes_factor(values, k, floor):
@@ -40,7 +47,7 @@ def evidence(stream, n_reference, floor, window=250):
     clipped = clip(stream, n_reference, floor)
     out = []
     for n in range(n_reference + 1, len(clipped) + 1):
-        guarded = guard(clipped[:n], lag_one(clipped[: max(n_reference, n - 5)], floor))
+        guarded = guard(clipped[:n], guarded_against(clipped[: max(n_reference, n - 15)], floor))
         out.append(sum(bayes_factor(guarded, k, floor) for k in range(max(n_reference, n - window), n)))
     return out
 
@@ -66,7 +73,7 @@ def change_date(stream, n_reference, floor, threshold, level=0.95):
     crossed = [value >= threshold for value in evidence(stream, n_reference, floor)]
     n_at_alarm = n_reference + crossed.index(True) + 1
     clipped = clip(stream, n_reference, floor)
-    rho = lag_one(clipped[: max(n_reference, n_at_alarm - 5)], floor)
+    rho = guarded_against(clipped[: max(n_reference, n_at_alarm - 15)], floor)
     rough = guard(clipped, rho)
     start = max(range(n_reference, n_at_alarm), key=lambda k: bayes_factor(rough, k, floor))
     guarded = guard(clip_around_both_levels(stream, clipped, start, n_reference, floor), rho)
@@ -95,12 +102,12 @@ def level_radius(before, after, floor, alpha=0.05):
     k, m = len(before), len(after)
     n, size = k + m, k * m / (k + m)
     residual = [v - average(before) for v in before] + [v - average(after) for v in after]
-    rho = lag_one(residual, floor)
+    rho = guarded_against(residual, floor)
     guarded = guard(residual, rho)
     first = sum((v - average(guarded[:k])) ** 2 for v in guarded[:k])
     second = sum((v - average(guarded[k:])) ** 2 for v in guarded[k:])
     pooled = (first + second + PRIOR_RUNS * floor**2) / (n - 2 + PRIOR_RUNS)
-    largest = max(pooled, (first + 4 * pooled) / (k + 3), (second + 4 * pooled) / (m + 3))
+    largest = max(pooled, (first + 4 * pooled) / (k + 3), (second + 4 * max(pooled, floor**2)) / (m + 3))
     ratio = (math.sqrt(1 + size) / alpha) ** (2 / (n - 1 + PRIOR_RUNS))
     if ratio >= 1 + size:
         return math.inf

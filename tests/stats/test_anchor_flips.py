@@ -230,3 +230,13 @@ class TestDate:
         """Nothing was watched yet."""
         with pytest.raises(ValueError, match="no run"):
             AnchorFlips(exact_reference(), most_learned=20).change_of(0)
+
+    def test_runs_after_the_alarm_do_not_move_the_date(self):
+        """Three hundred runs later the new score is usual, and still it left in the sixth."""
+        flips = AnchorFlips(exact_reference(), most_learned=20)
+        away = exact_reference()[0].copy()
+        away[2] += 2 if away[2] <= 3 else -2
+        for run in range(300):
+            flips.update(exact_reference()[0] if run < 5 else away)
+        assert flips.change_of(2, 12) == flips.change_of(2, 9)
+        assert flips.change_of(2, 12).index == 5

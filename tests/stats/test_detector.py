@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluator.stats.detector import alarm_threshold, change_date, detect, level_floor_sd, level_since
+from evaluator.stats.evidence import DetectorSettings
 from tests.stats import oracle
 from tests.stats.simulate import FLOOR_50, PROPERTY
 
@@ -99,6 +100,18 @@ class TestDetect:
         assert later.change_high - later.change_low <= at_alarm.change_high - at_alarm.change_low
         assert run_detector(stream).change_high <= at_alarm.alarm_index
 
+    def test_a_change_right_after_a_short_reference_does_not_pass_for_correlation(self):
+        """Two standard deviations from the eleventh run on: alarms come within twelve runs, or nearly all do."""
+        rng = np.random.default_rng(21)
+        streams = [quiet_then(rng, 10, np.full(12, 0.09)) for _ in range(60)]
+        found = [run_detector(stream, n_reference=10).alarm_index is not None for stream in streams]
+        young_counts = DetectorSettings(left_out=0)
+        hidden = [
+            run_detector(stream, n_reference=10, settings=young_counts).alarm_index is not None for stream in streams
+        ]
+        assert sum(found) >= 48
+        assert sum(hidden) < sum(found) - 5
+
     def test_alarm_stays_when_the_level_returns(self):
         """A fired alarm is a fact; only its date is revised."""
         rng = np.random.default_rng(13)
@@ -163,7 +176,12 @@ class TestChangeDate:
 
     @pytest.mark.parametrize(
         ("options", "message"),
-        [({"alarm_index": 19}, "got 0"), ({"level": 95}, "level"), ({"floor_sd": 0.0}, "floor"), ({"n_reference": 9}, "10")],
+        [
+            ({"alarm_index": 19}, "got 0"),
+            ({"level": 95}, "level"),
+            ({"floor_sd": 0.0}, "floor"),
+            ({"n_reference": 9}, "10"),
+        ],
     )
     def test_nothing_to_date_is_refused(self, options, message):
         """An alarm inside the reference, and settings out of range."""
@@ -241,6 +259,17 @@ class TestLevelSince:
             level_since(np.concatenate([before, rng.normal(0, sd, 20)]), 60, floor_sd=0.02) for sd in (0.03, 0.15)
         )
         assert noisy.high - noisy.low > 2 * (calm.high - calm.low)
+
+    def test_long_calm_before_says_little_about_the_first_runs_after(self):
+        """Sixty runs of a judge that repeats itself; restless after the change. Misses in any of thirty runs: 5 %."""
+        rng = np.random.default_rng(19)
+        missed = 0
+        for _ in range(150):
+            stream = np.concatenate([rng.normal(0, 0.003, 60), rng.normal(0.15, 0.012, 30)])
+            changes = [level_since(stream[:n], 60, floor_sd=0.02) for n in range(61, 91)]
+            missed += any(c.low is not None and not c.low <= 0.15 <= c.high for c in changes)
+        assert missed <= 10
+        assert changes[-1].high - changes[-1].low < 0.04
 
     def test_no_bounds_without_enough_runs(self):
         """Nothing after the change, and one run on either side."""

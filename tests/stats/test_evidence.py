@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
+from scipy.signal import lfilter
 
 from evaluator.stats.evidence import (
     DetectorSettings,
     EvidenceStream,
     from_log,
+    guarding_correlation,
     log_bayes_factors,
     shrunk_autocorrelation,
 )
@@ -155,6 +157,25 @@ class TestAutocorrelation:
     def test_alternating_values_count_as_independent(self):
         """Negative correlation is never used: it would make the detector bolder."""
         assert shrunk_autocorrelation(np.tile([0.1, -0.1], 20), floor_sd=FLOOR) == 0.0
+
+    @PROPERTY
+    @given(STREAMS)
+    def test_what_is_guarded_against_agrees_with_plain_loops(self, values):
+        """Never less than the correlation of neighbours, never more than the largest one."""
+        bare = shrunk_autocorrelation(np.array(values), floor_sd=FLOOR)
+        found = guarding_correlation(np.array(values), floor_sd=FLOOR)
+        assert found == pytest.approx(oracle.guarded_against(values, FLOOR))
+        assert bare <= found <= 0.8
+
+    @pytest.mark.parametrize("flips", [0.0, 0.08, 0.2])
+    def test_flips_beside_a_lasting_shock_do_not_hide_its_long_run_variance(self, flips):
+        """Shocks of spread 0.1 and correlation 0.5 with flips: a series freed of it has averages of the right spread."""
+        rng = np.random.default_rng(3)
+        shock = lfilter([1.0], [1.0, -0.5], rng.normal(0, 0.1 * math.sqrt(0.75), 20_000))
+        values = shock + rng.normal(0, flips, len(shock))
+        rho = guarding_correlation(values, floor_sd=FLOOR)
+        guarded = (values[1:] - rho * values[:-1]) / (1 - rho)
+        assert guarded.var() == pytest.approx(0.1**2 * 1.5 / 0.5 + flips**2, rel=0.12)
 
     def test_can_be_switched_off(self):
         """A prior spread of zero means independent runs."""

@@ -222,6 +222,16 @@ class TestReplay:
         assert (found.row, found.alarm_row) == (plain.row + 2, plain.alarm_row + 2)
         assert found.n_counted == plain.n_counted == 60
 
+    def test_evidence_can_end_some_runs_after_the_alarm(self, drifting):
+        """The alarm, the date by all runs, and the evidence up to there stay what they are."""
+        whole, short = replay(drifting), replay(drifting, weighed_after_alarm=4)
+        until = short.alarm_row + 5
+        np.testing.assert_array_equal(short.evidence[:until], whole.evidence[:until])
+        assert np.isnan(short.evidence[until:]).all()
+        assert len(short.evidence) > until
+        for name in ("alarm_row", "alarm_evidence", "stream", "row", "first_row", "last_row"):
+            assert getattr(short, name) == getattr(whole, name)
+
     def test_a_later_start_is_a_reference_of_its_own(self, drifting):
         """From the change on nothing changes; the numbers stay those of the baseline."""
         found = replay(drifting, start=40, n_reference=10)

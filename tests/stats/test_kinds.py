@@ -11,9 +11,11 @@ from evaluator.stats.judge_evidence import ANCHOR
 from evaluator.stats.kinds import (
     FEWEST_AT_AN_END,
     Ends,
+    culprit,
     dominant_anchor,
     end_masks,
     ends_since,
+    lone_mover,
     name_kind,
     slope_since,
     spread_since,
@@ -183,7 +185,11 @@ class TestEnds:
 
     @pytest.mark.parametrize(
         ("drift", "noise", "lasting"),
-        [(lambda o, _: o + 0.3 * (3 - o), (1, 1), True), (lambda o, _: o, (1, 4), False), (lambda o, _: o, (1, 1), None)],
+        [
+            (lambda o, _: o + 0.3 * (3 - o), (1, 1), True),
+            (lambda o, _: o, (1, 4), False),
+            (lambda o, _: o, (1, 1), None),
+        ],
     )
     def test_a_move_that_lasts_is_told_from_scatter(self, drift, noise, lasting):
         """Compared anchor by anchor; a single run cannot tell."""
@@ -219,6 +225,36 @@ class TestDominantAnchor:
         assert dominant_anchor(np.full((6, 10), 3.0), means) is None
         assert dominant_anchor(near, means) is None
         assert dominant_anchor(np.full((2, 3), np.nan), np.full(3, np.nan)) is None
+
+
+class TestLoneMover:
+    """One anchor that a move of the mean or the slope is due to."""
+
+    def test_is_the_one_with_more_than_half_of_the_moves(self):
+        """Two points up for good, while two others flip once."""
+        before, after = np.full((20, 10), 3.0), np.full((4, 10), 3.0)
+        after[:, 4], after[0, 5], before[3, 6] = 5.0, 4.0, 4.0
+        assert lone_mover(before, after) == 4
+        for stream in ("level", "slope"):
+            assert culprit(stream, before, after, before.mean(axis=0)) == 4
+
+    def test_none_where_all_moved_alike_or_not_far(self):
+        """A more generous judge; a small move; an anchor that joined only after the change."""
+        before = np.full((20, 10), 3.0)
+        near, joined = before[:4].copy(), before[:4].copy()
+        near[:, 4] = 3.4
+        before_it, joined[:, 4] = before.copy(), 5.0
+        before_it[:, 4] = np.nan
+        assert lone_mover(before, before[:4] + 1) is None
+        assert lone_mover(before, near) is None
+        assert lone_mover(before_it, joined) is None
+
+    def test_a_spread_is_due_to_the_distance_from_the_baseline(self):
+        """One that goes both ways does not move its mean."""
+        before, after = np.full((20, 10), 3.0), np.full((4, 10), 3.0)
+        after[:, 4] = [1.0, 5.0, 1.0, 5.0]
+        assert culprit("level", before, after, before.mean(axis=0)) is None
+        assert culprit("spread", before, after, before.mean(axis=0)) == 4
 
 
 def test_slope_and_spread_since_a_run_are_level_changes_of_their_streams():

@@ -41,13 +41,14 @@ def test_a_history_with_a_trend_fails() -> None:
     assert found.per_year is None
 
 
-def test_a_restless_history_keeps_the_promise_and_sees_little() -> None:
-    """Weeks half a point apart are the norm then: no false alarms, and the change hides among them. Both are said."""
-    levels = np.repeat([0.0, 0.5, 0.0, 0.5, 0.0, 0.5, 0.0, 0.5], 7)
-    found = self_test(history(56) + levels[:, None], n_years=3, smallest_change=0.2)
-    assert found.passed
-    assert found.n_found <= 0.5 * found.n_changes
-    assert found.median_delay is None
+def test_a_restless_judge_keeps_the_promise_and_is_said_to_show_changes_late() -> None:
+    """Every anchor flips and whole runs differ by half a point: no false alarms, and a change hides for weeks."""
+    restless = Judge(n_anchors=30, flipping_share=1.0, run_sd=0.5)
+    late = self_test(history(60, judge=restless), n_years=3, smallest_change=0.1)
+    soon = self_test(history(60), n_years=3, smallest_change=0.1)
+    assert late.passed
+    assert soon.median_delay is not None
+    assert late.median_delay is None or late.median_delay >= 4 * soon.median_delay
 
 
 def test_too_short_a_history_is_not_judged() -> None:

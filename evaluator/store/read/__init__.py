@@ -27,7 +27,7 @@ from evaluator.store.read.base import FIRST_DAY, LAST_DAY, Row
 from evaluator.store.read.baselines import accepted_baseline, accepted_baselines
 from evaluator.store.read.bridges import bridge_of, bridged_rulers
 from evaluator.store.read.budgets import budget_day, cost_of_day, n_graded_answers
-from evaluator.store.read.calls import anchor_calls, run_before, runs_to_compare
+from evaluator.store.read.calls import anchor_calls, recent_durations, run_before, runs_to_compare
 from evaluator.store.read.completing import KnownTexts, known_from_scores, texts_without_id
 from evaluator.store.read.deletions import (
     anchors_of_content,
@@ -151,6 +151,7 @@ __all__ = [
     "pick_pool_of_recheck",
     "planned_ids",
     "pulls",
+    "recent_durations",
     "recheck",
     "recheck_anchor_candidates",
     "recheck_scores",

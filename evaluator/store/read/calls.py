@@ -19,3 +19,9 @@ def runs_to_compare(store: Store, run_id: str, *, most: int) -> list[Row]:
 def run_before(store: Store, run_id: str) -> Row | None:
     """The anchor run of the slot before, with why it does not count; None when there is none."""
     return to_row(queries().run_before(store.connection, run_id=run_id))
+
+
+def recent_durations(store: Store, app: str, ruler_id: str, *, most: int = 500) -> list[float]:
+    """How long usable calls of a judge setup's three newest runs took, in milliseconds."""
+    rows = queries().recent_durations(store.connection, app=app, ruler_id=ruler_id, most=most)
+    return [row["duration_ms"] for row in to_rows(rows)]

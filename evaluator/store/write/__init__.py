@@ -5,7 +5,7 @@ came of grading, ``log`` events and analyses. Leases and budgets are in ``store.
 ``store.rollup``.
 """
 
-from evaluator.store.write.answers import ImportCounts, import_answers, sample_key
+from evaluator.store.write.answers import ImportCounts, import_answers
 from evaluator.store.write.baselines import accept_baseline, undo_baseline
 from evaluator.store.write.bridges import check_bridge, save_bridge
 from evaluator.store.write.deletions import blank_texts, delete_items, scrub, scrub_log
@@ -17,6 +17,7 @@ from evaluator.store.write.imported import (
     take_scores,
 )
 from evaluator.store.write.imported_rows import PairCounts
+from evaluator.store.write.item_rows import sample_key
 from evaluator.store.write.log import add_event, save_analysis
 from evaluator.store.write.picks import PickedItem, PickPlan, begin_pick, decide_picks, note_frozen
 from evaluator.store.write.rechecks import RecheckItem, RecheckPlan, begin_recheck, finish_recheck, recheck_item_id

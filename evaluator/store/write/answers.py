@@ -6,8 +6,6 @@ locked only while the finished rows are moved over.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import secrets
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,32 +19,16 @@ from evaluator.identity import versioned_item_id
 from evaluator.records import Item, ItemFlag
 from evaluator.store.db import Store
 from evaluator.store.write.completing import Completed, complete_staged, retotal_completed
+from evaluator.store.write.item_rows import ITEM_COLUMNS, MARKS, item_row, sample_key
 
 INSERT_BATCH = 5_000
 _VERSIONS_NAMED = 20
 _MINUTES_KEPT = 20_000
 
-_ITEM_COLUMNS = (
-    "item_id, external_id, version, content_id, input, output, reference, contexts_json, conversation_id, user_id,"
-    " cluster_id, answered_utc, answered_day, answer_model, flags, sample_key"
-)
-_MARKS = ", ".join("?" * 16)
-INSERT_ANCHOR_ITEM = (
-    f"INSERT INTO items (app, source, {_ITEM_COLUMNS}) VALUES (?, 'anchor', {_MARKS})"  # noqa: S608 - constants
-    " ON CONFLICT (item_id) DO NOTHING"
-)
-# a copy that is kept to be graded again: version 0, which no import counts among the versions of an answer
-INSERT_COPY = (
-    f"INSERT INTO items (app, source, {_ITEM_COLUMNS}) VALUES (?, 'traffic', {_MARKS})"  # noqa: S608 - constants
-    # texts that were kept for grading only are needed again
-    " ON CONFLICT (item_id) DO UPDATE SET input = excluded.input, output = excluded.output,"
-    " reference = excluded.reference, contexts_json = excluded.contexts_json, flags = excluded.flags"
-    " WHERE items.deleted_utc IS NULL AND items.output = ''"
-)
 _STAGING = (
     "DROP TABLE IF EXISTS temp.staged",
     "DROP TABLE IF EXISTS temp.staged_tags",
-    f"CREATE TEMP TABLE staged (row INTEGER PRIMARY KEY, {_ITEM_COLUMNS})",
+    f"CREATE TEMP TABLE staged (row INTEGER PRIMARY KEY, {ITEM_COLUMNS})",
     "CREATE TEMP TABLE staged_tags (row INTEGER, key TEXT, value TEXT)",
 )
 
@@ -156,29 +138,6 @@ def drop_staged(store: Store) -> None:
     store.connection.execute("DROP TABLE IF EXISTS temp.completed")
 
 
-def sample_key(item_id: str) -> float:
-    """Place of an item in the sampling order, uniform on [0, 1): the same for every judge and every rerun."""
-    digest = hashlib.sha256(b"sample:" + item_id.encode("ascii")).digest()
-    return int.from_bytes(digest[:6], "big") / 2**48
-
-
-def item_row(item_id: str, item: Item, answered_day: str | None) -> tuple[Any, ...]:
-    """An item as the values of a row of ``items``, without its app and source."""
-    if item.conversation_id:
-        cluster_id = "c:" + item.conversation_id
-    elif item.user_id:
-        cluster_id = "u:" + item.user_id
-    else:
-        cluster_id = item_id
-    contexts = json.dumps(item.contexts, ensure_ascii=False) if item.contexts else "[]"
-    flags = ",".join(sorted(item.flags)) if item.flags else ""
-    return (
-        item_id, item.external_id, 1, item.content_id, item.input, item.output, item.reference, contexts,
-        item.conversation_id, item.user_id, cluster_id, item.answered_utc, answered_day, item.model, flags,
-        sample_key(item_id),
-    )  # fmt: skip
-
-
 # ---------------------------------------------------------------- staging
 
 
@@ -201,7 +160,7 @@ def _insert_staged(
 ) -> None:
     connection.execute("BEGIN")  # of the temporary database only: nobody is kept waiting
     try:
-        connection.executemany(f"INSERT INTO temp.staged VALUES (?, {_MARKS})", rows)  # noqa: S608 - constants
+        connection.executemany(f"INSERT INTO temp.staged VALUES (?, {MARKS})", rows)  # noqa: S608 - constants
         connection.executemany("INSERT INTO temp.staged_tags VALUES (?, ?, ?)", tags)
     except BaseException:
         connection.execute("ROLLBACK")
@@ -230,8 +189,8 @@ def _merge_staged(connection: sqlite3.Connection, app: str, import_id: str, comp
     connection.execute(_DROP_DELETED)
     version_ids = _separate_versions(connection, app)
     n_new = connection.execute(
-        f"INSERT INTO items (app, source, import_id, {_ITEM_COLUMNS})"  # noqa: S608 - constants
-        f" SELECT ?, 'traffic', ?, {_ITEM_COLUMNS} FROM temp.staged WHERE true ORDER BY row"
+        f"INSERT INTO items (app, source, import_id, {ITEM_COLUMNS})"  # noqa: S608 - constants
+        f" SELECT ?, 'traffic', ?, {ITEM_COLUMNS} FROM temp.staged WHERE true ORDER BY row"
         " ON CONFLICT (item_id) DO NOTHING",
         (app, import_id),
     ).rowcount

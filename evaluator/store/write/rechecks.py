@@ -15,8 +15,8 @@ from typing import Any, Literal
 from evaluator.clock import utc_text
 from evaluator.records import Item, content_hash
 from evaluator.store.db import Store
-from evaluator.store.write.answers import INSERT_COPY, item_row
 from evaluator.store.write.base import dump
+from evaluator.store.write.item_rows import INSERT_COPY, item_row
 
 _COPY_VERSION = 0
 _VERSION_PLACE = 2  # in a row of items

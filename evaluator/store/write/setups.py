@@ -10,8 +10,8 @@ from typing import Any
 from evaluator.clock import utc_text
 from evaluator.records import Anchor, Ruler, content_hash
 from evaluator.store.db import Store
-from evaluator.store.write.answers import INSERT_ANCHOR_ITEM, item_row
 from evaluator.store.write.base import dump
+from evaluator.store.write.item_rows import INSERT_ANCHOR_ITEM, item_row
 
 
 def anchor_item_id(app: str, anchor: Anchor) -> str:

@@ -26,3 +26,11 @@ SELECT e.run_id, e.not_counted
 FROM runs r JOIN runs e ON e.app = r.app AND e.ruler_id = r.ruler_id
 WHERE r.run_id = :run_id AND e.slot_utc < r.slot_utc AND e.n_anchors > 0 AND e.purpose = 'scheduled'
 ORDER BY e.slot_utc DESC LIMIT 1;
+
+-- name: recent_durations(app, ruler_id, most)
+-- How long the usable calls of a judge setup's three newest runs took, in milliseconds.
+SELECT duration_ms FROM attempts
+WHERE reason IS NULL AND run_id IN (
+    SELECT run_id FROM runs WHERE app = :app AND ruler_id = :ruler_id AND purpose <> 'imported'
+    ORDER BY started_utc DESC LIMIT 3)
+LIMIT :most;
