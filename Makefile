@@ -111,7 +111,7 @@ $(VENV)/.stamp-test: pyproject.toml $(CONSTRAINTS) $(VENV)/.stamp-venv
 env-local: $(VENV)/.stamp-local ## Add what serves a local model to .venv.
 
 $(VENV)/.stamp-local: $(VENV)/.stamp-test
-	$(call install,.[test,local])
+	$(call install,.[test$(COMMA)local])
 	@touch $@
 
 $(VENV)/.stamp-bench: $(VENV)/.stamp-test

@@ -153,9 +153,10 @@ def segment(value: str, value2: str = "", *, crossed: bool = False) -> str:
 
 
 def full_segment(found: Mapping[str, Any]) -> str:
-    """The name of a segment where its key is not seen beside it: ``delivery (topic)``, ``400 (duration)``."""
-    name = segment(found["value"], found["value2"], crossed=bool(found["key2"]))
-    return f"{name} ({key_name(found['key'], found['key2'])})"
+    """The name of a segment where its key is not seen beside it: ``400 (duration)``; two values explain each other."""
+    if found["key2"]:
+        return segment(found["value"], found["value2"], crossed=True)
+    return f"{segment(found['value'])} ({found['key']})"
 
 
 def key_name(key: str, key2: str = "") -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -63,6 +63,8 @@ class DeletionReport:
         anchors: Anchors that keep the texts.
         n_waiting: Recorded answers of that person that wait in the spool folder.
         databases: Other databases beside this one, copies maybe, that were not touched.
+        tagged: Tags whose value is the named id, with the number of answers that carry them: these came in without the
+            word that the column is a person's, and are not deleted by it.
     """
 
     n_items: int
@@ -71,6 +73,7 @@ class DeletionReport:
     anchors: tuple[KeptAnchor, ...] = ()
     n_waiting: int = 0
     databases: tuple[str, ...] = field(default=())
+    tagged: tuple[tuple[str, int], ...] = ()
 
 
 def plan_deletion(path: Path, app: str, whose: Whose, *, spool: Path | None) -> DeletionReport:
@@ -82,7 +85,8 @@ def plan_deletion(path: Path, app: str, whose: Whose, *, spool: Path | None) -> 
     """
     with open_reader(path) as store:
         found = _find(store, app, whose)
-        return _report(store, app, found, path=path, spool=spool, is_clean=None)
+        report = _report(store, app, found, path=path, spool=spool, is_clean=None)
+        return replace(report, tagged=_tagged(store, app, whose))
 
 
 def delete_answers(
@@ -101,6 +105,7 @@ def delete_answers(
         found = _find(store, app, whose)
         before = _report(store, app, found, path=path, spool=spool, is_clean=None)
         write.delete_items(store, app=app, item_ids=found.item_ids, by_whom=by_whom, now=now)
+        tagged = _tagged(store, app, whose)
         is_clean = write.scrub(store)
     return DeletionReport(
         n_items=before.n_items,
@@ -109,6 +114,7 @@ def delete_answers(
         anchors=before.anchors,
         n_waiting=before.n_waiting,
         databases=before.databases,
+        tagged=tagged,
     )
 
 
@@ -129,12 +135,27 @@ def _find(store: Store, app: str, whose: Whose) -> _Found:
     else:
         rows = read.items_of_user(store, app, whose.user_id or "")
     if not rows and not _was_deleted(store, app, whose):
-        raise UsageError(f"app {app!r} has no such answer; nothing was deleted (`judgewatch items list` shows ids)")
+        tagged = _tagged(store, app, whose)
+        where = f"; {tagged_text(tagged)}" if tagged else " (`judgewatch items list` shows ids)"
+        raise UsageError(f"app {app!r} has no such answer; nothing was deleted{where}")
     copies = [copy for row in rows for copy in read.copies_of_content(store, app, row["content_id"])]
     return _Found(
         item_ids=tuple(dict.fromkeys(row["item_id"] for row in (*rows, *copies))),
         content_ids=frozenset(row["content_id"] for row in rows),
         names=whose.ids | {row["external_id"] for row in rows if row["external_id"]},
+    )
+
+
+def _tagged(store: Store, app: str, whose: Whose) -> tuple[tuple[str, int], ...]:
+    return tuple(each for name in sorted(whose.ids) for each in read.tagged_with(store, app, name))
+
+
+def tagged_text(tagged: Sequence[tuple[str, int]]) -> str:
+    """That answers carry the named id as a tag, and what to do about it."""
+    parts = " and ".join(f"{n:,} as {key}" for key, n in tagged)
+    return (
+        f"answers carry it as a tag ({parts}): they were imported without the word that this column names a person or"
+        " an answer (--field user_id=COLUMN, or id=COLUMN); delete each with --id"
     )
 
 

@@ -379,3 +379,14 @@ def test_forecast_needs_no_key_and_leaves_nothing_behind(tmp_path: Path, monkeyp
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     look_at(Choices(model=MODEL, base_url="http://127.0.0.1:1/v1"), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "way",
+    [{"proxy": "http://${NOT_SET_HERE}@h:1"}, {"proxy": "socks5://h:1"}, {"ca_file": "company.pem"}],
+)
+def test_forecast_needs_no_way_to_the_judge(tmp_path: Path, way: dict[str, object]) -> None:
+    """A proxy whose password is not set here, a package or certificates that are missing: nobody is called."""
+    config = Choices(model=MODEL, base_url="http://127.0.0.1:1/v1").config(tmp_path)
+    found = forecast(config.model_copy(update={"judge": config.judge.model_copy(update=way)}), now=NOW)
+    assert found.calls_a_day > 0

@@ -1,4 +1,4 @@
-"""What freezing a pick says: the set that was written, how much it can see, its line; and checks of sets."""
+"""What freezing a pick says: the set that was written, how much it can see, the line that uses it; checks of sets."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def command(
         click.confirm(f"delete {counted(planned.n_items, 'answer')} of {app} for good?", abort=True, err=True)
     report = delete_answers(path, app, whose, by_whom=_who(), now=SystemClock().now(), spool=spool)
     _tell(report, app, path, spool, dry_run=False, as_json=as_json)
-    if not report.is_clean or report.anchors or report.n_waiting:
+    if not report.is_clean or report.anchors or report.n_waiting or report.tagged:
         ctx.exit(1)
 
 
@@ -111,6 +111,10 @@ def _tell_rest(report: DeletionReport, path: Path, spool: Path | None) -> None:
             f"still there: {counted(report.n_waiting, 'recorded answer')} in {spool}; after the next run has taken them"
             " in, give the same command again (files set aside there, *.rejected.jsonl, are yours to remove)"
         )
+    if report.tagged:
+        from evaluator.deletion import tagged_text
+
+        say(f"still there: {tagged_text(report.tagged)}")
     if report.databases:
         names = ", ".join(report.databases[:_SHOWN]) + (", ..." if len(report.databases) > _SHOWN else "")
         say(f"not touched: {counted(len(report.databases), 'other database')} beside {path.name}: {names}")

@@ -350,3 +350,16 @@ def test_notes_of_the_configuration_reach_show(graded: Path) -> None:
         noted = read.app_settings(store, "shop")
     assert noted["cron"] == "0 6 * * *"
     assert noted["store_text"] == "true"
+
+
+def test_answers_that_carry_the_person_as_a_tag_are_told(graded: Path) -> None:
+    """Imported without the word that the column names a person, they are not found by it; that is told."""
+    row = {"nr": "7", "output": "something else", "kunde": PERSON, "answered_at": "2026-03-02T12:00:00Z"}
+    ok("import", write_answers(Path("tagged.jsonl"), [row]))
+    for _ in range(2):  # the second time nothing is left but what is told
+        result = invoke("items", "delete", "--user", PERSON, "--yes")
+        assert result.exit_code == 1
+        assert "answers carry it as a tag (1 as kunde)" in result.stderr
+    assert PERSON.encode() in everything()
+    message = refused("items", "delete", "--external-id", PERSON, "--yes", code=64)
+    assert "1 as kunde" in message

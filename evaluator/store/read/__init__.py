@@ -40,6 +40,7 @@ from evaluator.store.read.deletions import (
     items_of_own_id,
     items_of_user,
     stored_contents,
+    tagged_with,
 )
 from evaluator.store.read.picks import (
     anchor_set_in_use,
@@ -177,6 +178,7 @@ __all__ = [
     "source_files",
     "status_of_run",
     "stored_contents",
+    "tagged_with",
     "tags_of_items",
     "texts_without_id",
     "times_planned",

@@ -46,6 +46,11 @@ def is_anchor_in_use(store: Store, app: str, item_id: str) -> bool:
     return bool(queries().is_anchor_in_use(store.connection, app=app, item_id=item_id)["n"])
 
 
+def tagged_with(store: Store, app: str, value: str) -> list[tuple[str, int]]:
+    """Tags with this value of answers that are still there: (key, number of answers)."""
+    return [(row["key"], int(row["n"])) for row in queries().tagged_with(store.connection, app=app, value=value)]
+
+
 def count_deletions(store: Store, app: str) -> int:
     """How often answers of an app were deleted."""
     return int(queries().count_deletions(store.connection, app=app)["n"])

@@ -36,6 +36,11 @@ SELECT count(*) AS n FROM anchors a WHERE a.item_id = :item_id AND a.anchor_set_
     SELECT r.anchor_set_id FROM runs r WHERE r.app = :app AND r.anchor_set_id IS NOT NULL
     ORDER BY r.slot_utc DESC LIMIT 1);
 
+-- name: tagged_with(app, value)
+-- Tags of answers that are still there with this value, and how many answers have each.
+SELECT t.key, count(*) AS n FROM item_tags t JOIN items i ON i.item_id = t.item_id
+WHERE i.app = :app AND t.value = :value AND i.deleted_utc IS NULL GROUP BY t.key ORDER BY t.key;
+
 -- name: count_deletions(app)^
 -- How often answers were deleted.
 SELECT count(*) AS n FROM deletions WHERE app = :app;
