@@ -25,7 +25,7 @@ from evaluator.export import csv_bytes
 from evaluator.records import Purpose
 
 MOST_WIDTH = 420  # pixels of a column of text; the rest of a longer one is seen on a double click
-_LETTER_WIDTH, _CELL_PADDING = 7, 24  # pixels, of the small print of tables
+_LETTER_WIDTH, _CELL_PADDING = 6, 24  # pixels, of the small print of tables
 LONG_TEXT = 1_400  # characters from which a text gets a box of its own with a scroll bar
 _BADGES: dict[str, tuple[str, Literal["orange", "green", "gray"]]] = {
     "look": ("needs a look", "orange"),

@@ -57,7 +57,7 @@ def test_segments_below_the_rest_are_named() -> None:
     one = words(low("billing", key2="language", value2="de"), a_segment("b"))
     assert one == "Of 2 segments, 1 is below the rest after correcting for 2 looks: billing · de."
     two = words(low("billing"), low("refunds"), a_segment("b"))
-    assert two == "Of 3 segments, 2 are below the rest after correcting for 3 looks: billing, refunds."
+    assert two == "Of 3 segments, 2 are below the rest after correcting for 3 looks: billing (topic), refunds (topic)."
 
 
 def test_segment_above_the_rest_is_not_called_low() -> None:

@@ -169,7 +169,7 @@ class TestAutocorrelation:
 
     @pytest.mark.parametrize("flips", [0.0, 0.08, 0.2])
     def test_flips_beside_a_lasting_shock_do_not_hide_its_long_run_variance(self, flips):
-        """Shocks of spread 0.1 and correlation 0.5 with flips: a series freed of it has averages of the right spread."""
+        """Shocks of spread 0.1 and correlation 0.5 with flips: freed of it, its averages have the right spread."""
         rng = np.random.default_rng(3)
         shock = lfilter([1.0], [1.0, -0.5], rng.normal(0, 0.1 * math.sqrt(0.75), 20_000))
         values = shock + rng.normal(0, flips, len(shock))
