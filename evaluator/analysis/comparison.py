@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluator.analysis.history import AnchorHistory
-from evaluator.analysis.judge_watch import BrokenAnchor, JudgeWatched, watch_judge
+from evaluator.analysis.judge_search import BrokenAnchor
+from evaluator.analysis.judge_watch import JudgeWatched, watch_judge
 from evaluator.analysis.units import Scale
 from evaluator.findings import AnchorRun, MovedAnchor
 from evaluator.stats.detector import level_floor_sd

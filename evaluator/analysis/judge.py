@@ -11,7 +11,7 @@ from typing import Literal
 from evaluator.analysis.comparison import Comparison, anchor_runs, broken_anchor, compare_runs, moved_anchors
 from evaluator.analysis.events import OF_THE_JUDGE, ChangeDays, likely_cause, shift_day
 from evaluator.analysis.history import AnchorHistory
-from evaluator.analysis.judge_watch import BrokenAnchor
+from evaluator.analysis.judge_search import BrokenAnchor
 from evaluator.analysis.settings import JUDGE_WEIGHT
 from evaluator.analysis.units import Scale
 from evaluator.findings import AcceptedBaseline, BrokenFinding, EndShift, EventMark, JudgeFinding, SettingsUsed

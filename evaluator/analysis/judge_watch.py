@@ -1,46 +1,28 @@
 """The judge's four streams watched from the first run on: every change, its kind, and how things stand since.
 
-The detector finds one change and stops. After each, the watch begins anew with the runs since the change as its
-reference. A single anchor that breaks is no change of the ruler: it is left out from then on, and the watch goes on.
+How the changes are found is ``judge_search``'s. A single anchor that breaks is no change of the ruler: it is left out
+from then on, and the watch goes on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
+from evaluator.analysis.judge_search import BrokenAnchor, JudgeSearch, JudgeStep, is_changed
 from evaluator.analysis.watching import FEW_VALUES, State, Step, bounded, reference_end, state_of
-from evaluator.stats.anchor_flips import HALF_A_LEVEL
 from evaluator.stats.anchor_health import baseline_trend
 from evaluator.stats.detector import LevelChange, level_since
 from evaluator.stats.evidence import MIN_REFERENCE_RUNS
-from evaluator.stats.intervals import Finding, classify
-from evaluator.stats.judge_evidence import JudgeDetection, detect_judge
-from evaluator.stats.kinds import Ends, Kind, culprit, ends_since, is_shown, name_kind, slope_since, spread_since
+from evaluator.stats.intervals import classify
+from evaluator.stats.kinds import Ends, Kind, is_shown, slope_since
 from evaluator.stats.numeric import BoolArray, FloatArray
-from evaluator.stats.paired import RunShifts, run_shifts
-from evaluator.stats.streams import RunStatistics, statistics_of_history, stream_floors
+from evaluator.stats.paired import RunShifts
 
-MOST_LEFT_OUT = 50  # times that an anchor is left out before the search ends
-STAYS_SHARE = 0.8  # of its runs that an anchor is away from its score when it has left it for good
 # changes that the map from baseline to today's scores has to follow
 OF_THE_MAP: frozenset[Kind] = frozenset({"level", "compression", "stretch", "low_end", "high_end"})
-
-
-@dataclass(frozen=True, kw_only=True)
-class JudgeStep(Step):
-    """A change of the judge; ``kind`` is what it is called."""
-
-    kind: Kind
-
-
-@dataclass(frozen=True, kw_only=True)
-class BrokenAnchor(Step):
-    """An anchor that left its usual score for good; ``column`` is its place in the history."""
-
-    column: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -93,139 +75,6 @@ class JudgeWatched:
         return float(known[-1]) if len(known) else None
 
 
-@dataclass(kw_only=True, eq=False)
-class _Watch:
-    """The history while it is searched: broken anchors are taken out of it one by one."""
-
-    scores: FloatArray
-    asked: BoolArray
-    baseline: BoolArray
-    threshold: float
-    level: float
-    tolerance: float
-
-    def __post_init__(self) -> None:
-        self.scores, self.asked = self.scores.copy(), self.asked.copy()
-        self.broken: list[BrokenAnchor] = []
-        self.evidence = np.full(len(self.scores), np.nan)
-        self.parts: dict[str, float] = {}
-        self._refresh()
-
-    def _refresh(self) -> None:
-        self.shifts = run_shifts(self.scores, self.baseline, asked=self.asked)
-        self.numbers: RunStatistics = statistics_of_history(self.scores, self.baseline, self.shifts)
-        self.floors = stream_floors(self.shifts.anchor_mean)
-
-    def leave_out(self, column: int, step: Step) -> None:
-        """Take an anchor that left its score out: for good, or only the runs in which it was away if it came back."""
-        away = np.abs(self.scores[step.row :, column] - self.shifts.anchor_mean[column]) >= HALF_A_LEVEL
-        known = ~np.isnan(self.scores[step.row :, column])
-        stays = bool(away.sum() >= STAYS_SHARE * known.sum())
-        if stays:
-            self.broken.append(BrokenAnchor(**vars(step), column=column))
-        rows = step.row + np.flatnonzero(known if stays else away)
-        if not len(rows):  # never half a level from its mean: leave out what raised the alarm, so that the search ends
-            rows = np.arange(step.row, step.alarm_row + 1)
-        self.scores[rows, column], self.asked[rows, column] = np.nan, False
-        self._refresh()
-
-    def one_behind(self, found: JudgeDetection, start: int, step: Step) -> int | None:
-        """The one anchor that an alarm is due to; None where several have a part in it."""
-        if found.anchor is not None:
-            return found.anchor
-        counted, stop = self.shifts.counted, step.alarm_row + 1
-        # the date of a single anchor's move is uncertain by runs: without it the others' flips would hide it
-        for split in (step.row, step.first_row, max(step.row, step.alarm_row - 1)):
-            before = self.scores[start:split][counted[start:split]]
-            after = self.scores[split:stop][counted[split:stop]]
-            column = culprit(str(found.stream), before, after, self.shifts.anchor_mean)
-            if column is not None:
-                return column
-        return None
-
-    # ---------------------------------------------------------------- search
-
-    def find(self, first: int, stop: int) -> list[JudgeStep]:
-        """Every change between two rows, each with a reference that begins at the change before it."""
-        steps: list[JudgeStep] = []
-        start, n_left_out = first, 0
-        while True:
-            found = self._detect(start, stop)
-            fresh = np.isfinite(found.evidence)
-            self.evidence[start:stop][fresh[start:stop]] = found.evidence[start:stop][fresh[start:stop]]
-            self.parts = found.parts or self.parts
-            step = _step(found)
-            if step is None or n_left_out >= MOST_LEFT_OUT:
-                return steps
-            column = self.one_behind(found, start, step)
-            if column is not None:
-                self.leave_out(column, step)
-                n_left_out += 1
-                continue
-            steps.append(JudgeStep(**vars(step), kind=self.kind_of(str(found.stream), start, step.row, stop)))
-            start = step.row
-
-    def _detect(self, start: int, stop: int) -> JudgeDetection:
-        numbers = RunStatistics(
-            level=self.numbers.level[:stop], slope=self.numbers.slope[:stop], spread=self.numbers.spread[:stop]
-        )
-        found = detect_judge(
-            numbers,
-            self.scores[:stop],
-            threshold=self.threshold,
-            floors=self.floors,
-            start=start,
-            weighed_after_alarm=MIN_REFERENCE_RUNS,  # until the watch that begins at the change has learned
-        )
-        missing = np.full(len(self.scores) - stop, np.nan)
-        return replace(found, evidence=np.concatenate([found.evidence, missing]))
-
-    # ---------------------------------------------------------------- sizes
-
-    def level_change(self, start: int, split: int, stop: int) -> LevelChange:
-        """Change of the mean shift; bounds wider than the scale say nothing and are left out."""
-        floor = self.floors["level"]
-        return bounded(level_since(self.numbers.level[start:stop], split - start, floor_sd=floor, level=self.level))
-
-    def ends_change(self, start: int, split: int, stop: int) -> Ends:
-        """Change of the lower and the upper third."""
-        means, counted = self.shifts.anchor_mean, self.shifts.counted[start:stop]
-        return ends_since(self.scores[start:stop], means, counted, split - start, level=self.level)
-
-    def spread_change(self, start: int, split: int, stop: int) -> LevelChange:
-        """Change of the log of the spread."""
-        numbers = replace(self.numbers, spread=self.numbers.spread[:stop])
-        return spread_since(numbers, self.shifts.anchor_mean, split, start=start, level=self.level)
-
-    def kind_of(self, stream: str, start: int, split: int, stop: int) -> Kind:
-        """What a change is called."""
-        numbers = replace(self.numbers, slope=self.numbers.slope[:stop])
-        slope = slope_since(numbers, self.shifts.anchor_mean, split, start=start, level=self.level)
-        return name_kind(stream, self.ends_change(start, split, stop), slope, self.spread_change(start, split, stop))
-
-    def matters(self, kind: Kind, start: int, split: int, stop: int) -> bool:
-        """Whether a change is larger than what does not matter to the user, in the way that its kind shows."""
-        if kind in ("noisier", "calmer"):
-            return is_shown(self.spread_change(start, split, stop))
-        changes = [self.level_change(start, split, stop)]
-        if kind != "level":
-            ends = self.ends_change(start, split, stop)
-            changes += [end for end in (ends.low, ends.high) if end is not None]
-        return any(_is_changed(change, self.tolerance) for change in changes)
-
-    def worth_telling(self, found: Sequence[JudgeStep], first: int, stop: int) -> list[JudgeStep]:
-        """The changes that lasted and matter; one too small joins what was before it, so that several add up."""
-        kept: list[JudgeStep] = []
-        for place, step in enumerate(found):
-            end = found[place + 1].row if place + 1 < len(found) else stop
-            if self.matters(step.kind, kept[-1].row if kept else first, step.row, end):
-                kept.append(step)
-        # what followed the last one may have taken it back
-        while kept and not self.matters(kept[-1].kind, kept[-2].row if len(kept) > 1 else first, kept[-1].row, stop):
-            kept.pop()
-        return kept
-
-
 def watch_judge(
     scores: FloatArray,
     asked: BoolArray,
@@ -248,7 +97,7 @@ def watch_judge(
         accepted_row: First row of a new normal that a person accepted: changes before it are told no more, and the
             alarm compares with the runs since. The means of the baseline stay the scale.
     """
-    watch = _Watch(
+    watch = JudgeSearch(
         scores=scores, asked=asked, baseline=baseline, threshold=threshold, level=level, tolerance=tolerance
     )  # fmt: skip
     n_rows, first = len(scores), accepted_row or 0
@@ -291,15 +140,7 @@ def watch_judge(
     )
 
 
-def _step(found: JudgeDetection) -> Step | None:
-    rows = (found.row, found.first_row, found.last_row, found.alarm_row)
-    row, first, last, alarm = rows
-    if row is None or first is None or last is None or alarm is None:
-        return None
-    return Step(row=row, first_row=first, last_row=last, alarm_row=alarm, evidence=found.alarm_evidence or 0.0)
-
-
-def _total(watch: _Watch, steps: Sequence[JudgeStep], first: int, split: int, newest: LevelChange) -> LevelChange:
+def _total(watch: JudgeSearch, steps: Sequence[JudgeStep], first: int, split: int, newest: LevelChange) -> LevelChange:
     """Level since the last change less the very first one."""
     if len(steps) < 2 and not first:
         return newest
@@ -336,8 +177,4 @@ def _ends_moved(ends: Ends, tolerance: float, *, slope_moved: bool) -> bool:
     """Whether an end of the scale is shown to have moved; by the slope where an end has too few anchors."""
     if ends.low is None or ends.high is None:
         return slope_moved
-    return any(_is_changed(end, tolerance) for end in (ends.low, ends.high))
-
-
-def _is_changed(change: LevelChange, tolerance: float) -> bool:
-    return classify(change.low, change.high, tolerance) in (Finding.CHANGED_UP, Finding.CHANGED_DOWN)
+    return any(is_changed(end, tolerance) for end in (ends.low, ends.high))

@@ -32,7 +32,8 @@ class Ends:
         high: Of the upper third.
         n_low: Anchors in the lower third.
         n_high: Anchors in the upper third.
-        lasting: Whether the anchors' larger distance from their baseline is mostly a move that stays, not scatter.
+        lasting: Whether the anchors' other distance from their baseline is mostly a move that stays (away from it, or
+            back), not other scatter.
     """
 
     low: LevelChange | None
@@ -147,10 +148,9 @@ def name_kind(stream: str, ends: Ends, slope: LevelChange, spread: LevelChange) 
     if stream == ANCHOR:
         return "single_anchor"
     if stream == "spread":
-        if (spread.estimate or 0.0) <= 0:
-            return "calmer"
-        if not (ends.lasting and (is_shown(slope) or _same_way(ends))):
-            return "noisier"
+        has_moved = is_shown(slope) or _same_way(ends)
+        if not (ends.lasting and has_moved):
+            return "noisier" if (spread.estimate or 0.0) > 0 else "calmer"
     if not is_shown(slope):
         return "level"
     low, high = ends.low, ends.high
@@ -179,20 +179,27 @@ def _same_way(ends: Ends) -> bool:
 
 
 def _is_lasting(before: FloatArray, after: FloatArray) -> bool:
-    """Whether squares grew more by anchors that moved for good than by each anchor's own scatter.
+    """Whether squares changed more by anchors that moved for good than by each anchor's own scatter.
 
     Args:
         before: Differences from the baseline in the runs before the change, shape (R, K).
         after: The same since.
     """
-    mean, n = mean_of_present(after, axis=0)
+    moved, scatter = _moved_and_scatter(after)
+    if moved is None or scatter is None:
+        return False
+    moved_before, scatter_before = _moved_and_scatter(before)
+    return abs(moved - (moved_before or 0.0)) > abs(scatter - (scatter_before or 0.0))
+
+
+def _moved_and_scatter(difference: FloatArray) -> tuple[float | None, float | None]:
+    """Mean square of the anchors' distances from the baseline, and mean variance about these; None where unknown."""
+    mean, n = mean_of_present(difference, axis=0)
     known = n >= 2
     if not known.any():
-        return False
-    own = _own_variance(after)[known]
-    moved = float((mean[known] ** 2 - own / n[known]).mean())
-    scatter_before = _own_variance(before)[known]
-    return moved > float(own.mean()) - float(np.nan_to_num(scatter_before).mean())
+        return None, None
+    own = _own_variance(difference)[known]
+    return float((mean[known] ** 2 - own / n[known]).mean()), float(own.mean())
 
 
 def _own_variance(values: FloatArray) -> FloatArray:

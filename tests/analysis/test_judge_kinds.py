@@ -15,6 +15,7 @@ from evaluator.analysis.judge_words import beside_the_judge, judge_change_clause
 from evaluator.analysis.units import Scale
 from evaluator.findings import AcceptedBaseline, JudgeFinding
 from tests.analysis.findings import findings
+from tests.analysis.simulate import World, simulate
 from tests.builders import plus_days
 from tests.stats.latent import whole_scores
 
@@ -140,6 +141,16 @@ def test_noise_begins_no_new_stretch_of_the_correction() -> None:
     assert len(judged(history(lambda opinion, *_: opinion + 0.3)).regimes) == 2
 
 
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_a_judge_that_moves_back_moved_and_is_not_called_calm(seed: int) -> None:
+    """Nearer to its baseline again, its spread falls: still the map has to follow both moves."""
+    world = World(n_days=90, judge_day=40, judge_until=65, judge_gain=0.3)
+    of, _ = simulate(world, np.random.default_rng(seed))
+    watched = compared(of).watched
+    assert [(step.kind, step.row) for step in watched.steps] == [("level", 40), ("level", 65)]
+    assert [step.row for step in watched.boundaries] == [40, 65]
+
+
 def test_quiet_histories_stay_quiet() -> None:
     """Of forty, none changes in this sample: the promise is 0.35 of one a year, each is 60 runs long."""
     states = [compared(history(seed=seed)).watched.state for seed in range(100, 140)]
@@ -199,7 +210,7 @@ def test_a_break_long_ago_keeps_its_date_in_a_long_history() -> None:
     assert all(abs(row - (60 + 8 * column)) <= 2 for column, row in found.items())
     assert {0, 3} <= set(found)
     assert watched.steps == ()
-    assert len(watched.broken) == len(found) <= 4
+    assert len(watched.broken) == len(found)
 
 
 def test_an_anchor_that_came_back_after_weeks_is_left_out_while_it_was_away() -> None:

@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -425,8 +424,7 @@ def test_the_command_runs_without_other_packages(
     """It says what is left out, prints a table for each setting and writes all figures."""
     monkeypatch.setattr(libraries, "find_spec", lambda _name: None)
     monkeypatch.setitem(SIZES, "quick", TINY)
-    few = partial(run_detection, changes=CHANGES[1:3])
-    monkeypatch.setattr(command, "run_detection", few)
+    monkeypatch.setattr(command, "CHANGES", CHANGES[1:3])
     target = tmp_path / "figures.json"
     command.main(["--quick", "--only", "detection", "--seed", "3", "--json", str(target)])
     said = capsys.readouterr().out
@@ -436,3 +434,19 @@ def test_the_command_runs_without_other_packages(
     written = json.loads(target.read_text(encoding="utf-8"))
     assert written["seed"] == 3
     assert written["detection"]["settings"]["base"]["rows"][0]["name"] == "**judgewatch**"
+
+
+def test_processes_change_no_figure() -> None:
+    """Two settings side by side give what they give one after the other."""
+    options = command.Options(sizes=TINY, noises=("base", "quiet"), seed=3, changes=CHANGES[1:2])
+    alone, together = (list(command._reports(replace(options, jobs=jobs))) for jobs in (1, 2))
+    assert [report.as_dict() for report in alone] == [report.as_dict() for report in together]
+    assert [report.noise for report in together] == ["base", "quiet"]
+
+
+@pytest.mark.parametrize("jobs", ["0", "-1", "many"])
+def test_a_number_of_processes_is_at_least_one(jobs: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Anything else is refused, with the value and what to give."""
+    with pytest.raises(SystemExit):
+        command.main([f"--jobs={jobs}"])
+    assert f"'{jobs}' is no number of processes; give 1 or more" in capsys.readouterr().err
