@@ -3,13 +3,16 @@
 ``analyse`` is a pure function of what the store holds; ``analyse_and_store`` keeps its result for pages and commands.
 The shape of the result is ``evaluator.findings``. One module a question:
 
-    history, comparison, judge     the anchors: did the judge move?
-    totals, daily                  the answers: what is each day's mean, raw and corrected?
-    mix, series, quality, segments did they get better or worse, all of them or some?
-    shares                         where does the change of the mean come from?
-    limits, seasons                is a promise broken? is it the week, or a day that does not count?
-    phrases, looks, wording        the same in words
-    watching, events, units        what several of these need
+    history, comparison                            the anchors, run by run, against their own baseline
+    judge_search, judge_watch, judge               did the judge move, in which way, and what corrects its scores?
+    totals, daily                                  the answers: what is each day's mean, raw and corrected?
+    mix, series, quality, across, needed           did they get better or worse? what would it take to tell?
+    segments, segment_tables, judge_in_segments    and some of them?
+    shares, split                                  where does the change of the mean come from?
+    limits, limit_series, seasons                  is a promise broken? is it the week, or a day that does not count?
+    health, power, two_runs, rechecked             what else is asked of the anchors, and of stored scores
+    phrases, looks, headlines, judge_words, limit_words, wording    the same in words
+    settings, watching, events, units              what several of these need
 """
 
 from __future__ import annotations

@@ -27,6 +27,12 @@ class Comparison:
     baseline: BoolArray
     floor_sd: float
 
+    def stretch_until(self, row: int) -> BoolArray:
+        """The runs from the last change before a run up to it, shape (R,)."""
+        start = max((step.row for step in self.watched.steps if step.row <= row), default=0)
+        rows = np.arange(len(self.shifts.shift))
+        return np.asarray((rows >= start) & (rows <= row), dtype=np.bool_)
+
     @property
     def shifts(self) -> RunShifts:
         """Shifts of the runs, broken anchors left out from their change on."""
@@ -91,7 +97,12 @@ def anchor_runs(history: AnchorHistory, compared: Comparison | None, scale: Scal
         return found
     for row, run in enumerate(found):
         interval = today_interval(
-            compared.shifts, row, reference=compared.baseline, floor_sd=compared.floor_sd, level=level
+            compared.shifts,
+            row,
+            reference=compared.baseline,
+            floor_sd=compared.floor_sd,
+            level=level,
+            beside=compared.stretch_until(row),
         )
         run["counted"] = bool(compared.shifts.counted[row])
         run["in_baseline"] = bool(compared.baseline[row])

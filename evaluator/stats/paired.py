@@ -18,6 +18,7 @@ MIN_ANCHORS = 10
 MIN_SHARE = 0.5
 JOINING_RUNS = 10
 MIN_REFERENCE_FOR_TODAY = 3
+MIN_BESIDE = 5
 
 BETWEEN_RUNS = "Student t between runs"
 BETWEEN_RUNS_FLOOR = "Student t between runs, least spread assumed because the reference repeats exactly"
@@ -133,7 +134,13 @@ def run_shifts(
 
 
 def today_interval(
-    shifts: RunShifts, run: int, *, reference: npt.ArrayLike, floor_sd: float, level: float = 0.95
+    shifts: RunShifts,
+    run: int,
+    *,
+    reference: npt.ArrayLike,
+    floor_sd: float,
+    level: float = 0.95,
+    beside: npt.ArrayLike | None = None,
 ) -> Interval | None:
     """Interval for the shift of one run, good for one look.
 
@@ -147,6 +154,8 @@ def today_interval(
         reference: Mask of the reference runs, shape (R,); runs not counted and the run itself are left out.
         floor_sd: Least spread between runs, used where the reference repeats exactly (``detector.level_floor_sd``).
         level: Coverage, in (0, 1).
+        beside: Mask of the runs of the same stretch, since the judge changed, shape (R,): a judge that moved is often
+            more restless, so with five of them the larger of the two spreads counts.
 
     Returns:
         The interval; None when the run has no shift, or too few anchors or no spread for the fall-back.
@@ -161,7 +170,8 @@ def today_interval(
     mask[run] = False
     known = shifts.shift[mask]
     if len(known) >= MIN_REFERENCE_FOR_TODAY:
-        return _between_runs(float(shifts.shift[run]), known, floor_sd, level)
+        own = _runs_beside(shifts, run, beside)
+        return _between_runs(float(shifts.shift[run]), known, floor_sd, level, own)
     return _between_anchors(float(shifts.shift[run]), float(shifts.sd[run]), int(shifts.n[run]), level)
 
 
@@ -197,9 +207,21 @@ def _compare(matrix: FloatArray, anchor_mean: FloatArray, joined_at: IntArray, a
     )
 
 
-def _between_runs(shift: float, known: FloatArray, floor_sd: float, level: float) -> Interval | None:
+def _runs_beside(shifts: RunShifts, run: int, beside: npt.ArrayLike | None) -> FloatArray:
+    """Shifts of the other counted runs of the same stretch; empty when there are too few to tell a spread."""
+    if beside is None:
+        return np.empty(0)
+    mask = np.asarray(beside, dtype=np.bool_) & shifts.counted
+    mask[run] = False
+    own = shifts.shift[mask]
+    return own if len(own) >= MIN_BESIDE else np.empty(0)
+
+
+def _between_runs(shift: float, known: FloatArray, floor_sd: float, level: float, own: FloatArray) -> Interval | None:
     if np.isnan(shift):
         return None
+    if len(own) and float(own.std(ddof=1)) > float(known.std(ddof=1)):
+        known = own
     n = len(known)
     sd, method = float(known.std(ddof=1)), BETWEEN_RUNS
     # equal shifts differ by rounding only

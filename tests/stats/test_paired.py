@@ -221,3 +221,31 @@ class TestNormalise:
         """Low first."""
         with pytest.raises(ValueError, match="low to high"):
             normalise([1], (5, 1))
+
+
+def test_a_moved_judge_that_is_restless_has_wider_days_and_they_hold():
+    """Twenty calm runs, then a level twice as restless: the spread of the baseline alone misses far too often."""
+    rng = np.random.default_rng(4)
+    narrow = wide = n = 0
+    for _ in range(120):
+        level = np.concatenate([rng.normal(0, 0.03, 20), rng.normal(0.2, 0.06, 40)])
+        shifts = run_shifts(3 + level[:, None] + np.zeros((60, 12)), slice(0, 20))
+        baseline, moved = np.arange(60) < 20, np.arange(60) >= 20
+        truth = 0.2 - level[:20].mean()
+        for row in (30, 45, 59):
+            options = {"reference": baseline, "floor_sd": 0.01}
+            plain = today_interval(shifts, row, **options)
+            own = today_interval(shifts, row, **options, beside=moved & (np.arange(60) <= row))
+            narrow += plain.low <= truth <= plain.high
+            wide += own.low <= truth <= own.high
+            n += 1
+    assert narrow / n < 0.85
+    assert 0.92 <= wide / n <= 0.99
+
+
+def test_few_runs_beside_change_nothing():
+    """Four of them tell no spread."""
+    rng = np.random.default_rng(5)
+    shifts = run_shifts(3 + rng.normal(0, 0.05, (25, 1)) + np.zeros((25, 12)), slice(0, 20))
+    options = {"reference": np.arange(25) < 20, "floor_sd": 0.01}
+    assert today_interval(shifts, 24, **options) == today_interval(shifts, 24, **options, beside=np.arange(25) >= 20)
