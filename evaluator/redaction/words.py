@@ -16,15 +16,16 @@ _LOCAL = rf"[A-Za-z0-9_.%+\-{_SPACED}]"
 _LABEL = rf"(?:[A-Za-z0-9_\-{_SPACED}]{{1,63}}|[{_DENSE}]{{1,63}})"
 _TOP = rf"(?:xn--[A-Za-z0-9-]{{1,59}}|[A-Za-z{_SPACED}]{{2,63}}|[{_DENSE}]{{1,63}})"
 _EMAIL = re.compile(
-    rf"(?:(?<!{_LOCAL})(?<!{_LOCAL}')(?<!{_LOCAL}’){_LOCAL}++(?:['’]{_LOCAL}++)*+|(?<![{_DENSE}])[{_DENSE}]++)"
+    rf"(?:(?<!{_LOCAL})(?<!{_LOCAL}')(?<!{_LOCAL}’){_LOCAL}++(?:['’]{_LOCAL}++)*|(?<![{_DENSE}])[{_DENSE}]++)"
     rf"[@＠](?!\dx\.)(?:{_LABEL}\.){{1,10}}{_TOP}"  # name@2x.png is a picture
 )
 
 _PRIVATE = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _BLOCK = re.compile(
-    rf"-----BEGIN {_PRIVATE}(?:(?!-----)[\s\S])*+-----END {_PRIVATE}"
-    # one that was cut off
-    rf"|-----BEGIN {_PRIVATE}(?:[A-Za-z0-9+/=]{{16,}}+|\\[nr]|\s)*+"
+    # without possessive groups: Python before 3.11.5 loses its way in them
+    rf"-----BEGIN {_PRIVATE}(?:[^-]|-(?!----))*-----END {_PRIVATE}"
+    # one that was cut off; nothing follows that could make it look back
+    rf"|-----BEGIN {_PRIVATE}(?:[A-Za-z0-9+/=]{{16,}}|\\[nr]|\s)*"
 )
 _WITH_DIGIT = r"(?=[A-Za-z_\-]{0,64}+\d)"  # a key without a digit in its first 64 characters is a word
 _PREFIXED = re.compile(
