@@ -40,8 +40,7 @@ def command(ctx: click.Context, *, target: Target, port: int, address: str, no_b
     port = choose_port(port, address, named=named)
     say(f"the page is at http://{_shown(address)}:{port} (Ctrl-C ends it)")
     arguments = launch.command(db, port=port, address=address, headless=no_browser)
-    process = subprocess.Popen(arguments, env=launch.environment(db))  # noqa: S603 - our own command line
-    with _forwarding(process):
+    with _running(arguments, launch.environment(db)) as process:
         code = process.wait()
     if code and code not in _ENDED_BY_SIGNAL:
         raise JudgewatchError(f"the page ended with code {code}; its own messages stand above")
@@ -105,18 +104,30 @@ def _shown(address: str) -> str:
 
 
 @contextmanager
-def _forwarding(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Hand signals on to the page, which then ends, and with it this command."""
+def _running(arguments: list[str], environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the page and hand signals on to it; it then ends, and with it this command.
+
+    The handlers stand before the page does: a signal in between would end this command and leave the page behind.
+    """
+    started: list[subprocess.Popen[bytes]] = []
+    early: list[int] = []
 
     def hand_on(number: int, _frame: object) -> None:
-        process.send_signal(number)
+        if started:
+            started[0].send_signal(number)
+        else:
+            early.append(number)
 
     before = {number: signal.signal(number, hand_on) for number in _FORWARDED}
     try:
-        yield
+        process = subprocess.Popen(arguments, env=environment)  # noqa: S603 - our own command line
+        started.append(process)
+        for number in early:
+            process.send_signal(number)
+        yield process
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        if process.poll() is None:
-            process.terminate()
-            process.wait()
+        if started and started[0].poll() is None:
+            started[0].terminate()
+            started[0].wait()
