@@ -16,7 +16,7 @@ JUDGE_WEIGHT = 0.35
 ASSISTANT_WEIGHT = 0.35
 SEGMENTS_WEIGHT = 0.15
 LIMITS_WEIGHT = 0.10
-RAW_WEIGHT = 0.05
+RAW_WEIGHT = 0.05  # kept for the raw mean, of which nothing alarms
 # of the judge's share, what a move of the level alone may use: the rest is for the other ways in which it can change
 JUDGE_LEVEL_WEIGHT = JUDGE_WEIGHT * WEIGHTS["level"]
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import ssl
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 
 from evaluator.errors import ConfigError
 from evaluator.judges.clients import check_network
@@ -145,30 +144,22 @@ def test_socks_proxy_of_the_environment_is_named_with_its_package(name: str, mon
 
 
 @pytest.fixture(scope="session")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A certificate for loopback that signs itself, and its key."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("needs the openssl program to make a certificate")
-    folder = tmp_path_factory.mktemp("tls")
-    certificate, key = folder / "ca.pem", folder / "key.pem"
-    made = f"-keyout {key} -out {certificate}".split()
-    kind = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-    subprocess.run(
-        [openssl, "req", *kind, "-subj", "/CN=judge", "-addext", "subjectAltName=IP:127.0.0.1", *made],
-        check=True,
-        capture_output=True,
-    )
-    return certificate, key
+def authority() -> trustme.CA:
+    """Someone who signs certificates, whom no machine trusts by itself."""
+    return trustme.CA()
 
 
-async def test_own_certificates_are_trusted(make_judge: MakeJudge, item: Item, certificate: tuple[Path, Path]) -> None:
+async def test_own_certificates_are_trusted(
+    make_judge: MakeJudge, item: Item, authority: trustme.CA, tmp_path: Path
+) -> None:
     """With ca_file the call goes through; without it the fault names the setting."""
+    ca_file = tmp_path / "ca.pem"
+    authority.cert_pem.write_to_path(str(ca_file))
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    tls.load_cert_chain(*certificate)
+    authority.issue_cert("127.0.0.1").configure_cert(tls)
     async with FakeServer(in_turn(completion()), tls=tls) as server:
         assert server.base_url.startswith("https://")
-        trusting = make_judge(server, ca_file=str(certificate[0]))
+        trusting = make_judge(server, ca_file=str(ca_file))
         good = await trusting.grade(item, item_id="i", gate=FakeGate())
         bad = await make_judge(server, max_attempts=1).grade(item, item_id="i", gate=FakeGate())
         await trusting.close()
