@@ -3,27 +3,33 @@
 The anchors are a sample; their error in the correction is the same on every day after the judge's change, so the
 corrected line jumps by it and stays there. The days of both sides are therefore compared once, through the line of the
 anchors' averages over the whole stretch, whose slope is drawn towards 1 as far as the anchors do not speak against it.
+
+The judge's change only says where to compare. Answers that are blamed may have changed some days before it or after, so
+their own date is looked for over the days of both sides, and what is told of them is told from that date on.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evaluator.analysis.events import ChangeDays
 from evaluator.analysis.judge import Regime
 from evaluator.analysis.needed import in_days
-from evaluator.analysis.series import Series
+from evaluator.analysis.series import Series, joined
 from evaluator.analysis.watching import Watched
 from evaluator.stats.correction import JudgeMap, NoMap
-from evaluator.stats.detector import BASELINE_RUNS, level_floor_sd
+from evaluator.stats.detector import BASELINE_RUNS, change_date, level_floor_sd
+from evaluator.stats.evidence import MIN_REFERENCE_RUNS
 from evaluator.stats.numeric import FloatArray, t_quantile
 from evaluator.stats.steadying import BLAME_LEVEL, MAP_ALLOWANCE, allowance, needed, steady_slope
 
 DAYS_ACROSS = 5  # values that either side of a judge's change needs before the two are compared
 DAYS_REVISED = BASELINE_RUNS  # values on the new side until which the comparison is revised
+DAYS_EARLIER = 5  # values before the judge's change that are not taken for unchanged: too new for their own watch
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,7 +37,7 @@ class Across:
     """Both sides of a change of the judge. Numbers in 1..5 equivalents.
 
     Attributes:
-        before: Days before, as they were watched.
+        before: Days before, as they were watched: before the answers changed where that has a date, else the judge.
         after: Days after.
         mean_before: Corrected mean before.
         mean_after: Corrected mean after.
@@ -42,6 +48,7 @@ class Across:
         more_anchors: Anchors that would do it instead; None when they never will.
         more_together: Neither would do alone; so many days and so many anchors together would.
         open_days: Days for which the comparison is still revised.
+        began: When the answers changed; None unless they are blamed, and where too few days before allow no date.
     """
 
     before: Series
@@ -54,6 +61,7 @@ class Across:
     more_anchors: int | None
     more_together: bool
     open_days: int
+    began: ChangeDays | None = None
 
     @property
     def estimate(self) -> float:
@@ -118,7 +126,8 @@ def compare_across(
     first, second = _steadied(before, regimes), _steadied(after, regimes)
     if min(len(before), len(after)) < DAYS_ACROSS or first is None or second is None:
         return None
-    variance = _variance_of_days(before, after, first, second)
+    floor_sd = level_floor_sd(max(1, int(np.median(after.n))))
+    variance = _variance_of_days(first.values, second.values, floor_sd)
     anchors = first.anchor_variance + second.anchor_variance
     allowed = max(MAP_ALLOWANCE, first.allowance, second.allowance)
     se = math.sqrt(variance * (1 / len(before) + 1 / len(after)) + anchors + allowed**2)
@@ -130,7 +139,7 @@ def compare_across(
     rest = math.hypot(parts[0], parts[3])
     more = needed((len(after), parts[1]), (n_anchors, parts[2]), rest, tolerance, most_answers=open_values)
     blame_level = 1 - (1 - BLAME_LEVEL) / n_looks
-    return Across(
+    found = Across(
         before=before,
         after=after,
         mean_before=first.mean,
@@ -141,6 +150,41 @@ def compare_across(
         more_anchors=more.anchors,
         more_together=more.together,
         open_days=in_days(open_values, after),
+    )
+    if not found.is_blamed or len(before) < MIN_REFERENCE_RUNS:
+        return found
+    values = np.concatenate([first.values, second.values])
+    return _from_its_date(found, values, quantile=quantile, fixed=anchors + allowed**2, floor_sd=floor_sd)
+
+
+def _from_its_date(found: Across, values: FloatArray, *, quantile: float, fixed: float, floor_sd: float) -> Across:
+    """Tell it from the day on which the answers changed, which need not be the judge's.
+
+    Days of the old side that lie after the judge's change share the anchors' error with the new side. It is kept whole
+    all the same: the interval is rather too wide.
+
+    Args:
+        found: What was compared.
+        values: Of both sides, through their steadied lines.
+        quantile: Half-width over standard error.
+        fixed: Variance that no number of days makes smaller.
+        floor_sd: Least spread of the days.
+    """
+    days = joined(found.before, found.after)
+    n_reference = min(BASELINE_RUNS, max(MIN_REFERENCE_RUNS, len(found.before) - DAYS_EARLIER))
+    date = change_date(values, floor_sd=floor_sd, n_reference=n_reference)
+    is_after = np.arange(len(values)) >= date.index
+    old, new = values[~is_after], values[is_after]
+    of_days = _variance_of_days(old, new, floor_sd) * (1 / len(old) + 1 / len(new))
+    first, last = (str(days.first_day[row]) for row in (date.low, date.high))
+    return replace(
+        found,
+        before=days.part(~is_after),
+        after=days.part(is_after),
+        mean_before=float(old.mean()),
+        mean_after=float(new.mean()),
+        half_width=quantile * math.sqrt(of_days + fixed),
+        began=ChangeDays(day=str(days.first_day[date.index]), first=first, last=last),
     )
 
 
@@ -175,8 +219,7 @@ def _steadied(side: Series, regimes: Sequence[Regime]) -> _Side | None:
     return _Side(values=values, judge_map=steady)
 
 
-def _variance_of_days(before: Series, after: Series, first: _Side, second: _Side) -> float:
+def _variance_of_days(old: FloatArray, new: FloatArray, floor_sd: float) -> float:
     """Variance between days, pooled over both sides."""
-    squares = len(before) * float(first.values.var()) + len(after) * float(second.values.var())
-    floor_sd = level_floor_sd(max(1, int(np.median(after.n))))
-    return max(squares / (len(before) + len(after) - 2), floor_sd**2)
+    squares = len(old) * float(old.var()) + len(new) * float(new.var())
+    return max(squares / (len(old) + len(new) - 2), floor_sd**2)

@@ -162,6 +162,7 @@ def _within(stretch: Series, watched: Watched, tolerance: float) -> _Comparison:
 def _across(found: Across, regimes: Sequence[Regime], tolerance: float) -> _Comparison:
     low, high = found.estimate - found.half_width, found.estimate + found.half_width
     state = state_of(classify(low, high, tolerance), is_alarm=found.is_blamed)
+    when = found.began or regimes[int(found.after.regime[0])].began
     return _Comparison(
         state=state,
         estimate=found.estimate,
@@ -172,7 +173,7 @@ def _across(found: Across, regimes: Sequence[Regime], tolerance: float) -> _Comp
         after=found.after,
         mean_before=found.mean_before,
         mean_after=found.mean_after,
-        when=regimes[int(found.after.regime[0])].began if state == "changed" else None,
+        when=when if state == "changed" else None,
         alarm_day=None,
         evidence=None,
         more_days=found.more_days,

@@ -50,6 +50,17 @@ class Series:
         return [self.part(self.regime == regime) for regime in np.unique(self.regime)]
 
 
+def joined(first: Series, second: Series) -> Series:
+    """Both, one after the other."""
+    return Series(
+        value=np.concatenate([first.value, second.value]),
+        n=np.concatenate([first.n, second.n]),
+        first_day=np.concatenate([first.first_day, second.first_day]),
+        last_day=np.concatenate([first.last_day, second.last_day]),
+        regime=np.concatenate([first.regime, second.regime]),
+    )
+
+
 def watched_series(
     totals: Totals, segment_id: int, *, taken_out: FloatArray | None = None, by_week: bool = False
 ) -> Series:
