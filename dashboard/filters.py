@@ -19,6 +19,7 @@ ANY_REASON = "any"  # every verdict without a score, whatever the reason
 ORDERS = ("newest", "oldest", "lowest", "highest")
 SHARED = ("app", "setup", "first_day", "last_day")  # chosen once, for all pages
 PAGES = {"apps": "apps", "now": "", "segments": "segments", "answers": "answers", "runs": "runs"}
+TABS = ("drift", "anchors", "plan", "setups", "runs", "cost", "open", "closed")  # of all pages; a page drops others'
 _MOST_TEXT = 200
 
 
@@ -40,6 +41,12 @@ class View:
         source: Answers from traffic, or anchors.
         order: Order of the list.
         page: Page of the list, from 1.
+        key: Tag that segments are broken down by.
+        key2: The second tag where two are crossed.
+        tab: The open tab of a page that has some.
+        alert: Id of the alert that is open.
+        against: Number of the judge setup to compare with.
+        baseline: First day of the runs to compare with, instead of the analysis's own.
     """
 
     app: str | None = None
@@ -55,6 +62,12 @@ class View:
     source: Source = Source.TRAFFIC
     order: str = "newest"
     page: int = 1
+    key: str | None = None
+    key2: str | None = None
+    tab: str | None = None
+    alert: str | None = None
+    against: int | None = None
+    baseline: str | None = None
 
     @classmethod
     def from_params(cls, params: Mapping[str, str]) -> View:
@@ -138,6 +151,10 @@ def _order(value: str) -> str | None:
     return value if value in ORDERS else None
 
 
+def _tab(value: str) -> str | None:
+    return value if value in TABS else None
+
+
 _READERS: dict[str, Callable[[str], Any]] = {
     "app": _text,
     "setup": _whole,
@@ -152,4 +169,10 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "source": _source,
     "order": _order,
     "page": _whole,
+    "key": _text,
+    "key2": _text,
+    "tab": _tab,
+    "alert": _text,
+    "against": _whole,
+    "baseline": _day,
 }

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.filters import ANY_REASON, ORDERS, View, clip_days, link
+from dashboard.filters import ANY_REASON, ORDERS, TABS, View, clip_days, link
 from evaluator.records import Source, UnscoredReason
 
 DAYS = st.dates().map(lambda day: day.isoformat())
@@ -26,6 +26,12 @@ VIEWS = st.builds(
     source=st.sampled_from(list(Source)),
     order=st.sampled_from(ORDERS),
     page=st.integers(1, 50),
+    key=st.none() | TEXTS,
+    key2=st.none() | TEXTS,
+    tab=st.none() | st.sampled_from(TABS),
+    alert=st.none() | TEXTS,
+    against=st.none() | st.integers(1, 999),
+    baseline=st.none() | DAYS,
 )
 
 
