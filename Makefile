@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV_OK := $(shell [ "$$(cat $(VENV)/.stamp-venv 2>/dev/null)" = "$(CURDIR)" ] && $(PY) -c 'import pip' 2>/dev/null && echo yes)
 REBUILD := $(if $(VENV_OK),,rebuild)
 
-.PHONY: help demo test test-local env-local lint bench bench-stats bench-real screenshots env browser constraints clean rebuild
+.PHONY: help demo test test-local env-local lint bench bench-stats bench-real bench-page screenshots env browser constraints clean rebuild
 .DEFAULT_GOAL := help
 
 help: ## Show this list.
@@ -48,6 +48,9 @@ bench-stats: $(VENV)/.stamp-bench ## Measure the statistics on simulated judges 
 
 bench-real: $(VENV)/.stamp-test ## Measure the statistics on scores of real judges (ARGS="--help").
 	$(PY) -m benchmarks.real $(ARGS)
+
+bench-page: $(VENV)/.stamp-test ## Measure the page on a million verdicts (ARGS="--full", ARGS="--keep DIR").
+	$(PY) -m benchmarks.page $(ARGS)
 
 screenshots: browser $(VENV)/.stamp-test ## Take the pictures in docs/images anew.
 	$(PY) benchmarks/screenshots.py $(ARGS)

@@ -186,7 +186,8 @@ class QualityFinding(TypedDict):
     ``before`` and ``after`` are corrected means of the two periods that ``since_day`` (or the end of the first days)
     separates; ``estimate`` is after minus before, at the mix of questions of the first days. ``since_*`` are set when
     ``state`` is "changed". Across a change of the judge there is one comparison and no day-by-day watch; then
-    ``since_day`` is the judge's, and ``alarm_day`` and ``evidence`` are None.
+    ``since_day`` is the answers' own where the ten days before allow one, else the judge's, and ``alarm_day`` and
+    ``evidence`` are None.
 
     ``more_days`` is about how many more days, and ``more_anchors`` how many anchors instead, it takes until the
     interval is no wider than ``settings.smallest_change`` to either side: 0 when it is, None when they never make it

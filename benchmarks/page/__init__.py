@@ -1,0 +1,1 @@
+"""How fast the page is on large databases: ``make bench-page``, or ``python -m benchmarks.page --help``."""
