@@ -11,8 +11,7 @@ import inspect
 import os
 import pkgutil
 import time
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,8 +51,18 @@ class View:
 class Times:
     """Seconds: of the whole page's script, and of each query by (page, function)."""
 
-    pages: Mapping[str, list[float]]
-    queries: Mapping[tuple[str, str], list[float]]
+    pages: dict[str, list[float]]
+    queries: dict[tuple[str, str], list[float]]
+
+    def add(self, page: str, took: float, clocked: Sequence[tuple[str, float]]) -> None:
+        """Note one run of a page."""
+        self.pages.setdefault(page, []).append(took)
+        for name, seconds in clocked:
+            self.queries.setdefault((page, name), []).append(seconds)
+
+    def median(self) -> dict[tuple[str, str], float]:
+        """The median of each query, in seconds."""
+        return {name: float(np.median(found)) for name, found in self.queries.items()}
 
     def p95(self) -> dict[tuple[str, str], float]:
         """The 95th percentile of each query, in seconds."""
@@ -70,34 +79,37 @@ def search_views() -> list[View]:
     return [View(page="answers", params={"text": text}, name=name) for name, text in SEARCHES.items()]
 
 
-def clock_views(db: Path, views: list[View], *, times: int) -> Times:
-    """Run each view some times with nothing cached, and clock its queries.
+def clock_views(databases: Sequence[Path], views: Sequence[View], *, times: int) -> list[Times]:
+    """Run each view some times with nothing cached, the databases in turn, and clock its queries.
+
+    In turn, so that whatever else the machine does meets all of them.
 
     Args:
-        db: The database.
+        databases: The databases to compare.
         views: What is looked at.
         times: How often each.
+
+    Returns:
+        Times of each database.
 
     Raises:
         RuntimeError: a page showed an exception.
     """
+    found = [Times(pages={}, queries={}) for _ in databases]
     before = os.environ.get(DB_VARIABLE)
-    os.environ[DB_VARIABLE] = str(db)
-    found: dict[tuple[str, str], list[float]] = defaultdict(list)
-    pages: dict[str, list[float]] = defaultdict(list)
     try:
         for view in views:
             for turn in range(times + 1):
-                clocked: list[tuple[str, float]] = []
-                with _clocked(clocked):
-                    took = _run(view)
-                if turn:  # the first warms the file's pages up, as the scorer's own work does
-                    pages[view.name].append(took)
-                    for name, seconds in clocked:
-                        found[view.name, name].append(seconds)
+                for db, its in zip(databases, found, strict=True):
+                    os.environ[DB_VARIABLE] = str(db)
+                    clocked: list[tuple[str, float]] = []
+                    with _clocked(clocked):
+                        took = _run(view)
+                    if turn:  # the first warms the file's pages up, as the scorer's own work does
+                        its.add(view.name, took, clocked)
     finally:
         os.environ.pop(DB_VARIABLE) if before is None else os.environ.update({DB_VARIABLE: before})
-    return Times(pages=pages, queries=found)
+    return found
 
 
 def _run(view: View) -> float:

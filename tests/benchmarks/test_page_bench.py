@@ -21,7 +21,7 @@ def test_each_query_of_a_page_is_clocked_cold_each_time(tmp_path: Path) -> None:
     db = tmp_path / "some.db"
     builders.sixty_days(db)
     original = queries.opened
-    found = clock_views(db, [View(page="now", params={}, name="now")], times=2)
+    (found,) = clock_views([db], [View(page="now", params={}, name="now")], times=2)
     assert {"apps", "setups", "findings", "events"} <= {name for _, name in found.queries}
     assert len(found.queries["now", "setups"]) == 2
     assert all(
@@ -39,20 +39,26 @@ def test_a_page_that_fails_is_no_measurement(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(queries, "events", fail)
     with pytest.raises(RuntimeError, match="no such thing"):
-        clock_views(db, [View(page="now", params={}, name="now")], times=1)
+        clock_views([db], [View(page="now", params={}, name="now")], times=1)
 
 
-def test_the_95th_percentile_is_of_each_query() -> None:
+def test_median_and_95th_percentile_are_of_each_query() -> None:
     times = Times(pages={}, queries={("now", "slow"): [0.1 * n for n in range(21)], ("now", "quick"): [0.01]})
+    assert times.median() == pytest.approx({("now", "slow"): 1.0, ("now", "quick"): 0.01})
     assert times.p95() == pytest.approx({("now", "slow"): 1.9, ("now", "quick"): 0.01})
 
 
 @pytest.mark.parametrize(
-    ("seconds", "before", "good"),
-    [(0.099, 0.098, True), (0.101, 0.1, False), (0.06, 0.03, False), (0.004, 0.001, True), (0.06, None, True)],
+    ("seconds", "ratio", "good"), [(0.099, 1.5, True), (0.101, 1.0, False), (0.06, 1.51, False), (0.06, None, True)]
 )
 def test_a_missed_budget_is_said(
-    seconds: float, before: float | None, good: bool, capsys: pytest.CaptureFixture[str]
+    seconds: float, ratio: float | None, good: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert command._query_line(("now", "some"), seconds, before) is good
+    assert command._line("now: some", seconds, command.MOST_S, ratio) is good
     assert ("MISSED" in capsys.readouterr().out) is not good
+
+
+def test_a_negligible_query_is_not_compared() -> None:
+    assert command._ratio(0.004, 0.001) is None
+    assert command._ratio(0.06, None) is None
+    assert command._ratio(0.06, 0.03) == pytest.approx(2.0)
