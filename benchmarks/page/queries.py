@@ -10,6 +10,7 @@ import importlib
 import inspect
 import os
 import pkgutil
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -119,9 +120,11 @@ def _run(view: View) -> float:
         app.query_params[name] = value
     if view.page != "now":
         app.switch_page(f"app_pages/{view.page}.py")
+    ours = sys.modules["__main__"]
     started = time.perf_counter()
     app.run()
     took = time.perf_counter() - started
+    sys.modules["__main__"] = ours  # Streamlit leaves the page's script there, which spawned processes would run
     if app.exception:
         raise RuntimeError(f"the page {view.page} failed: {app.exception[0].value}")
     return took

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ def test_every_page_but_the_index_of_apps_is_looked_at() -> None:
 def test_each_query_of_a_page_is_clocked_cold_each_time(tmp_path: Path) -> None:
     db = tmp_path / "some.db"
     builders.sixty_days(db)
-    original = queries.opened
+    original, script = queries.opened, sys.modules["__main__"]
     (found,) = clock_views([db], [View(page="now", params={}, name="now")], times=2)
     assert {"apps", "setups", "findings", "events"} <= {name for _, name in found.queries}
     assert len(found.queries["now", "setups"]) == 2
@@ -28,6 +29,7 @@ def test_each_query_of_a_page_is_clocked_cold_each_time(tmp_path: Path) -> None:
         0 < seconds < page for seconds, page in zip(found.queries["now", "setups"], found.pages["now"], strict=True)
     )
     assert queries.opened is original
+    assert sys.modules["__main__"] is script
 
 
 def test_a_page_that_fails_is_no_measurement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
